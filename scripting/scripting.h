@@ -78,6 +78,14 @@ scripting_raise(lua_State *L, const struct colander_error *err);
 /* Returns the family of the open handle at `index`. NULL: that is not one. */
 struct colander_family *scripting_family_at(lua_State *L, int index);
 
+/* Copies all rows of `from` and its options of filters to `to`, as
+ * colander_family_copy does and fails. */
+COLANDER_CHECKED enum colander_code
+scripting_copy_family(struct colander_family *from, struct colander_family *to,
+                      bool (*goes_on)(void *context, uint64_t row_count),
+                      void *context, uint64_t *row_count,
+                      struct colander_error *err);
+
 /* What a value is beyond its Lua type. */
 enum scripting_kind {
     SCRIPTING_PLAIN, /* a value of Lua, or another handle */

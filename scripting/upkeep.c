@@ -5,9 +5,11 @@
  */
 #include "scripting/module.h"
 
+#include "columns/bulk.h"
 #include "scripting/failure.h"
 #include "scripting/families.h"
 #include "scripting/fields.h"
+#include "scripting/scratch.h"
 #include "scripting/types.h"
 
 #ifdef COLANDER_FILTERS
@@ -62,6 +64,89 @@ family_rename(lua_State *L)
     failure_try(L, colander_family_rename(family->family, name, &err));
     family->handle.family_name = colander_family_name(family->family);
     lua_settop(L, 1);
+    return 1;
+}
+
+/* Gives `to` the options of filters of `from`, before it gets rows. */
+static enum colander_code
+copy_filter_options(struct colander_family *from, struct colander_family *to,
+                    struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+#ifdef COLANDER_FILTERS
+    struct colander_filter_options filters;
+
+    code = colander_family_get_filters(from, &filters, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_set_filters(to, &filters, err);
+    colander_filter_options_release(&filters);
+#else
+    (void)from;
+    code = colander_family_create(to, err);
+#endif
+    return code;
+}
+
+enum colander_code
+scripting_copy_family(struct colander_family *from, struct colander_family *to,
+                      bool (*goes_on)(void *context, uint64_t row_count),
+                      void *context, uint64_t *row_count,
+                      struct colander_error *err)
+{
+    const bool existed = colander_family_exists(to);
+    struct colander_bulk *bulk = NULL;
+    enum colander_code code = COLANDER_OK;
+
+    if (existed) /* with rows, it keeps its options */
+        code = colander_bulk_create(to, &bulk, err);
+    colander_bulk_destroy(bulk);
+    if (code == COLANDER_OK)
+        code = copy_filter_options(from, to, err);
+    if (code == COLANDER_OK)
+        code = colander_family_copy(from, NULL, to, goes_on, context, row_count,
+                                    err);
+    if (code != COLANDER_OK && !existed &&
+        colander_family_drop(to, NULL) != COLANDER_OK)
+        return code; /* it remains without rows */
+    return code;
+}
+
+/* Whether work is not cancelled. */
+static bool
+goes_on(void *scratch, uint64_t row_count)
+{
+    scripting_is_cancelled *is_cancelled =
+        ((const struct scratch *)scratch)->is_cancelled;
+
+    (void)row_count;
+    return is_cancelled == NULL || !is_cancelled();
+}
+
+static void
+close_target(void *target)
+{
+    colander_family_close(*(struct colander_family **)target);
+}
+
+/* family:copy(name): the number of rows */
+static int
+family_copy(lua_State *L)
+{
+    const char *name = text_check(L, 2, "the name of a family");
+    struct colander_family **to;
+    struct script_family *from;
+    uint64_t count;
+
+    arguments_check_count(L, 2);
+    to = type_push_owner(L, sizeof(struct colander_family *), close_target);
+    from = family_check(L, 1);
+    failure_try(L, colander_family_open(
+                       ((struct script_store *)from->handle.parent)->store,
+                       name, to, &err));
+    failure_try(L, scripting_copy_family(from->family, *to, goes_on,
+                                         scratch_get(L), &count, &err));
+    lua_pushinteger(L, (lua_Integer)count);
     return 1;
 }
 
@@ -208,6 +293,7 @@ upkeep_register(lua_State *L)
         {"name", family_name},
         {"exists", family_exists},
         {"rename", family_rename},
+        {"copy", family_copy},
         {"sizes", family_sizes},
 #ifdef COLANDER_FILTERS
         {"filters", family_filters},

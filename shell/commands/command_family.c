@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "scripting/scripting.h"
 #include "shell/command.h"
 #include "shell/commands/confirm.h"
 #include "shell/commands/progress.h"
@@ -79,53 +80,13 @@ show_copied(void *context, uint64_t row_count)
     return !interrupt_happened();
 }
 
-/* Gives `to` the filter options of `from`, before it gets rows. */
-static enum colander_code
-copy_filter_options(struct colander_family *from, struct colander_family *to,
-                    struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-#ifdef COLANDER_FILTERS
-    struct colander_filter_options filters;
-
-    code = colander_family_get_filters(from, &filters, err);
-    if (code != COLANDER_OK)
-        return code;
-    code = colander_family_set_filters(to, &filters, err);
-    colander_filter_options_release(&filters);
-#else
-    (void)from;
-    code = colander_family_create(to, err);
-#endif
-    return code;
-}
-
-/* Copies the rows. A family that did not exist is dropped after a failure. */
-static enum colander_code
-copy_family(struct colander_family *from, struct colander_family *to,
-            uint64_t *row_count, struct colander_error *err)
-{
-    const bool existed = colander_family_exists(to);
-    struct progress progress;
-    enum colander_code code = copy_filter_options(from, to, err);
-
-    progress_begin(&progress);
-    if (code == COLANDER_OK)
-        code = colander_family_copy(from, NULL, to, show_copied, &progress,
-                                    row_count, err);
-    progress_hide(&progress);
-    if (code != COLANDER_OK && !existed &&
-        colander_family_drop(to, NULL) != COLANDER_OK)
-        return code; /* it remains without rows */
-    return code;
-}
-
 static enum session_exit
 run_copy(struct session *session, const struct arguments *arguments)
 {
     struct colander_family *from = NULL;
     struct colander_family *to = NULL;
     struct colander_error err;
+    struct progress progress;
     uint64_t count = 0;
     enum colander_code code =
         session_family(session, arguments->words[0], &from, &err);
@@ -133,8 +94,11 @@ run_copy(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = colander_family_open(session->store, arguments->words[1], &to,
                                     &err);
+    progress_begin(&progress);
     if (code == COLANDER_OK)
-        code = copy_family(from, to, &count, &err);
+        code = scripting_copy_family(from, to, show_copied, &progress, &count,
+                                     &err);
+    progress_hide(&progress);
     colander_family_close(from);
     colander_family_close(to);
     if (code != COLANDER_OK)

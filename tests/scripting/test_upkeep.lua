@@ -47,6 +47,31 @@ support.with_store(function(store, path)
     assert(options.mode == "existing" and options.cache_size == 64 << 20)
 end, given)
 
+-- A copy has all rows and the options of filters, or it is no family.
+support.with_store(function(store)
+    local family = store:family("rows")
+
+    for i = 1, 3 do family:put(i, {n = i, text = "row " .. i}) end
+    if family.filters then family:filters {unfiltered = {"text"}} end
+    assert(family:copy("copy") == 3 and store.copy:get(2).text == "row 2")
+    if family.filters then
+        assert(store.copy:filters().unfiltered[1] == "text")
+        family:filters {unfiltered = {}}
+    end
+    fails({"family 'copy'"}, family.copy, family, "copy")
+    fails({"family 'rows'"}, family.copy, family, "rows")
+    fails({"there is no family 'none' to copy"}, function()
+        store:family("none"):copy("other")
+    end)
+    fails({"string expected"}, family.copy, family, {})
+    assert(not store.other and store.copy:count() == 3)
+    if family.filters then
+        assert(store.copy:filters().unfiltered[1] == "text")
+    end
+    store.copy:delete_range {}
+    assert(family:copy("copy") == 3 and store.copy:count() == 3)
+end)
+
 -- Options and statistics of filters, if there are any.
 support.with_store(function(store)
     local family = store:family("rows")
