@@ -1,4 +1,4 @@
-# What is installed: libraries, headers, program, manual page, the schemas, to
+# What is installed: libraries, headers, program, manual pages, the schemas, to
 # be read and copied, and the files by which pkg-config and CMake find the
 # library. All of it may be moved as a whole.
 #

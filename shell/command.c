@@ -1,6 +1,7 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
 #include "shell/interrupt.h"
+#include "shell/manual.h"
 #include "shell/nearest.h"
 
 #include <stdio.h>
@@ -131,7 +132,7 @@ print_overview(const struct session *session)
 
     fputs(is_shell(session) ? shell_overview : overview, stdout);
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
-        printf("  %s%-9s %s\n", dot, command->name, command->summary);
+        printf("  %s%-10s %s\n", dot, command->name, command->summary);
     printf("\n%s\n", is_shell(session)
                          ? ".help WORD describes a command or a word of Lua."
                          : "Try 'colander COMMAND --help', or 'man colander'.");
@@ -143,6 +144,9 @@ run_help(struct session *session, const struct arguments *arguments)
     const struct command *command;
     const char *name;
 
+    if (arguments->word_count == 0 && arguments_has(arguments, "man"))
+        return session_complain(session, SESSION_USAGE,
+                                "--man needs the name of a command");
     if (arguments->word_count == 0) {
         print_overview(session);
         return SESSION_FINE;
@@ -156,16 +160,24 @@ run_help(struct session *session, const struct arguments *arguments)
         return session_complain(
             session, SESSION_USAGE, "no command '%s' (try %s)", name,
             is_shell(session) ? ".help" : "colander --help");
-    print_help(session, command);
+    if (arguments_has(arguments, "man"))
+        manual_print(command);
+    else
+        print_help(session, command);
     return SESSION_FINE;
 }
 
+static const struct argument_option help_options[] = {
+    OPTION_FLAG("man", "as a manual page, in the language of man"),
+    OPTIONS_END,
+};
+
 const struct command command_help = {
     .name = "help",
-    .words = "[COMMAND]",
+    .words = "[COMMAND] [--man]",
     .summary = "list the commands, or describe one",
     .help = "Lists the commands, or describes one of them.\n",
-    .options = options_none,
+    .options = help_options,
     .store = COMMAND_ALONE,
     .word_count_max = 1,
     .is_paged = true,

@@ -45,6 +45,29 @@ done
 run 0 find STORE --help
 prints_some '^usage: colander find STORE FAMILY'
 
+# Each command has a manual page, which man can show without a complaint.
+for command in $commands load put delete update; do
+    run 0 help "$command" --man
+    prints_some "^\.TH \"COLANDER\\\\-${command^^}\" 1 "
+    prints_some '^\.SH SYNOPSIS$'
+    for option in $("$COLANDER" "$command" --help |
+        sed -nE 's/^  (--[a-z-]+).*/\1/p'); do
+        grep -qF -- "\\fB${option//-/\\-}\\fP" "$work/out" ||
+            complain "the page of $command lacks $option"
+    done
+    if command -v mandoc >/dev/null; then
+        mandoc -Tlint -W warning "$work/out" | grep -v 'missing date' &&
+            complain "mandoc complains about the page of $command"
+    fi
+    if command -v groff >/dev/null; then
+        [ -z "$(groff -ww -man -Tutf8 "$work/out" 2>&1 >/dev/null)" ] ||
+            complain "groff complains about the page of $command"
+    fi
+done
+run 2 help --man
+says 'colander: help: --man needs the name of a command'
+run 2 help bogus --man
+
 # A missing argument is named, and the usage follows.
 while read -r name words; do
     read -r -a words <<<"$words"
