@@ -4,17 +4,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "support/cases.h"
 #include "support/scoped.h"
-#include "support/temporary.h"
 #include "support/terminal.h"
+#include "support/user_files.h"
 
 #define FEW 5
 #define MANY 300000 /* rows whose deletion takes a while */
 #define BATCH 1000
-
-static char directory[TEMPORARY_SIZE];
-static char path[TEMPORARY_SIZE + 16];
 
 /* Makes the store with rows 0 to count - 1 in the family f. */
 static void
@@ -27,7 +23,7 @@ make_rows(int64_t count)
     SCOPED_BUILDER builder = colander_row_builder_create();
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
 
-    OK(colander_store_open(path, NULL, &store, why()));
+    OK(colander_store_open(store_path, NULL, &store, why()));
     OK(colander_family_open(store, "f", &family, why()));
     OK(colander_bulk_create(family, &bulk, why()));
     colander_row_builder_add(builder, "a", colander_integer(1));
@@ -44,41 +40,10 @@ make_rows(int64_t count)
     OK(colander_store_close(store, why()));
 }
 
-static uint64_t
-count_rows(void)
-{
-    struct colander_store *store;
-    struct colander_family *family;
-    uint64_t count;
-
-    OK(colander_store_open(path, NULL, &store, why()));
-    OK(colander_family_open(store, "f", &family, why()));
-    OK(colander_family_count(family, NULL, &count, why()));
-    colander_family_close(family);
-    OK(colander_store_close(store, why()));
-    return count;
-}
-
-static int
-setup(void **state)
-{
-    temporary_make(directory);
-    snprintf(path, sizeof(path), "%s/store", directory);
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    temporary_remove(directory);
-    return 0;
-}
-
-#define DIRECTORY_TEST(name) TEST_WITH(void *state, name, setup, teardown)
-
 DIRECTORY_TEST(only_yes_deletes)
 {
-    const char *const words[] = {"colander", "delete", path, "f", "a=1", NULL};
+    const char *const words[] = {"colander", "delete", store_path,
+                                 "f",        "a=1",    NULL};
     static const char *const refusals[] = {"n\r", "\r", "\x04", "no, yes\r"};
     struct terminal terminal;
 
@@ -90,19 +55,19 @@ DIRECTORY_TEST(only_yes_deletes)
         terminal_expect(&terminal, "no row deleted");
         assert_int_equal(terminal_finish(&terminal), 1);
     }
-    assert_int_equal(count_rows(), FEW);
+    assert_int_equal(count_rows("f"), FEW);
     terminal_start(&terminal, words);
     terminal_expect(&terminal, "[y/N] ");
     terminal_type(&terminal, "y\r");
     terminal_expect(&terminal, "5 rows deleted");
     assert_int_equal(terminal_finish(&terminal), 0);
-    assert_int_equal(count_rows(), 0);
+    assert_int_equal(count_rows("f"), 0);
 }
 
 DIRECTORY_TEST(ctrl_c_at_the_question_changes_nothing)
 {
-    const char *const words[] = {"colander", "update", path,  "f",
-                                 "--all",    "--set",  "a=2", NULL};
+    const char *const words[] = {"colander", "update", store_path, "f",
+                                 "--all",    "--set",  "a=2",      NULL};
     struct terminal terminal;
 
     make_rows(FEW);
@@ -111,13 +76,14 @@ DIRECTORY_TEST(ctrl_c_at_the_question_changes_nothing)
     terminal_type(&terminal, "\x03");
     terminal_expect(&terminal, "colander: update: interrupted");
     assert_int_equal(terminal_finish(&terminal), 130);
-    assert_int_equal(count_rows(), FEW);
+    assert_int_equal(count_rows("f"), FEW);
 }
 
 DIRECTORY_TEST(there_is_no_question_about_no_rows_or_with_yes)
 {
-    const char *const none[] = {"colander", "delete", path, "f", "a=2", NULL};
-    const char *const yes[] = {"colander", "delete", path, "f",
+    const char *const none[] = {"colander", "delete", store_path,
+                                "f",        "a=2",    NULL};
+    const char *const yes[] = {"colander", "delete", store_path, "f",
                                "a=1",      "--yes",  NULL};
     struct terminal terminal;
 
@@ -128,12 +94,12 @@ DIRECTORY_TEST(there_is_no_question_about_no_rows_or_with_yes)
     terminal_start(&terminal, yes);
     terminal_expect(&terminal, "5 rows deleted");
     assert_int_equal(terminal_finish(&terminal), 0);
-    assert_int_equal(count_rows(), 0);
+    assert_int_equal(count_rows("f"), 0);
 }
 
 DIRECTORY_TEST(a_drop_asks)
 {
-    const char *const words[] = {"colander", "drop", path, "f", NULL};
+    const char *const words[] = {"colander", "drop", store_path, "f", NULL};
     struct terminal terminal;
 
     make_rows(FEW);
@@ -142,17 +108,17 @@ DIRECTORY_TEST(a_drop_asks)
     terminal_type(&terminal, "n\r");
     terminal_expect(&terminal, "not dropped");
     assert_int_equal(terminal_finish(&terminal), 1);
-    assert_int_equal(count_rows(), FEW);
+    assert_int_equal(count_rows("f"), FEW);
     terminal_start(&terminal, words);
     terminal_expect(&terminal, "[y/N] ");
     terminal_type(&terminal, "y\r");
     assert_int_equal(terminal_finish(&terminal), 0);
-    assert_int_equal(count_rows(), 0);
+    assert_int_equal(count_rows("f"), 0);
 }
 
 DIRECTORY_TEST(the_prompt_asks_and_continues)
 {
-    const char *const words[] = {"colander", "shell", path, NULL};
+    const char *const words[] = {"colander", "shell", store_path, NULL};
     struct terminal terminal;
 
     make_rows(FEW);
@@ -171,7 +137,7 @@ DIRECTORY_TEST(the_prompt_asks_and_continues)
 
 DIRECTORY_TEST(progress_is_shown_and_ctrl_c_leaves_whole_batches)
 {
-    const char *const words[] = {"colander", "delete", path, "f",
+    const char *const words[] = {"colander", "delete", store_path, "f",
                                  "--all",    "--yes",  NULL};
     struct terminal terminal;
     uint64_t left;
@@ -183,11 +149,11 @@ DIRECTORY_TEST(progress_is_shown_and_ctrl_c_leaves_whole_batches)
     terminal_expect(&terminal, "\r\x1b[Kcolander: delete: interrupted");
     terminal_expect(&terminal, ",000 rows deleted");
     assert_int_equal(terminal_finish(&terminal), 130);
-    left = count_rows();
+    left = count_rows("f");
     assert_in_range(left, 1, MANY - 1);
     assert_int_equal(left % BATCH, 0);
     terminal_start(&terminal, words);
     terminal_expect(&terminal, "rows deleted");
     assert_int_equal(terminal_finish(&terminal), 0);
-    assert_int_equal(count_rows(), 0);
+    assert_int_equal(count_rows("f"), 0);
 }

@@ -7,9 +7,8 @@
  */
 #include "colander.h"
 #include "core/clock.h"
-#include "support/cases.h"
-#include "support/temporary.h"
 #include "support/terminal.h"
+#include "support/user_files.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -32,28 +31,7 @@
 #define IS_SANITIZED false
 #endif
 
-static char directory[TEMPORARY_SIZE];
-static char store_path[TEMPORARY_SIZE + 16];
-static char file_path[TEMPORARY_SIZE + 16];
 static char said[65536]; /* standard error of the last run */
-
-static int
-setup(void **state)
-{
-    temporary_make(directory);
-    snprintf(store_path, sizeof(store_path), "%s/store", directory);
-    snprintf(file_path, sizeof(file_path), "%s/file", directory);
-    return 0;
-}
-
-static int
-teardown(void **state)
-{
-    temporary_remove(directory);
-    return 0;
-}
-
-#define DIRECTORY_TEST(name) TEST_WITH(void *state, name, setup, teardown)
 
 static void
 write_rows(size_t count)
@@ -66,21 +44,6 @@ write_rows(size_t count)
                 "{\"n\":%zu,\"user\":\"user%zu\",\"text\":\"some text %zu\"}\n",
                 i, i % 1000, i * 7919);
     ZERO(fclose(file));
-}
-
-static uint64_t
-count_rows(const char *family_name)
-{
-    struct colander_store *store;
-    struct colander_family *family;
-    uint64_t count;
-
-    OK(colander_store_open(store_path, NULL, &store, NULL));
-    OK(colander_family_open(store, family_name, &family, NULL));
-    OK(colander_family_count(family, NULL, &count, NULL));
-    colander_family_close(family);
-    OK(colander_store_close(store, NULL));
-    return count;
 }
 
 /* ------------------------------------------------------------ terminal --- */
