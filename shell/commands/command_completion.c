@@ -19,6 +19,10 @@ print_line(const char *text, const char *special)
     }
 }
 
+/* Prints the families of a store, one a line, in each of the shells. */
+#define FAMILIES(store)                                                        \
+    "colander families " store " --format tsv 2>/dev/null | sed 1d | cut -f 1"
+
 /* Returns the next option that is to be completed, or NULL. */
 static const struct argument_option *
 next_option(const struct argument_option **options)
@@ -47,7 +51,7 @@ print_bash(const struct session *session)
 
     printf("# Completes the words of colander in bash.\n"
            "_colander() {\n"
-           "    local word=${COMP_WORDS[COMP_CWORD]} options=--help\n"
+           "    local word=${COMP_WORDS[COMP_CWORD]} options=--help family\n"
            "    COMPREPLY=()\n"
            "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
@@ -63,21 +67,24 @@ print_bash(const struct session *session)
            "            compgen -W '");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         printf("%s%s", i == 0 ? "" : " ", command->name);
-    printf("' -- \"$word\")\n"
-           "    elif [[ $word == -* ]]; then\n"
-           "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
-           "\"$word\")\n"
-           "    elif ((COMP_CWORD == 3)); then\n"
-           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\"\n"
-           "            compgen -W \"$(colander families \"${COMP_WORDS[2]}\" "
-           "\\\n"
-           "                --format tsv 2>/dev/null | sed 1d | cut -f 1)\" "
-           "-- \"$word\")\n"
-           "    else\n"
-           "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-           "    fi\n"
-           "}\n"
-           "complete -o filenames -F _colander colander\n");
+    printf(
+        "' -- \"$word\")\n"
+        "    elif [[ $word == -* ]]; then\n"
+        "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
+        "\"$word\")\n"
+        "    elif ((COMP_CWORD == 3)); then\n"
+        "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
+        "        while IFS= read -r family; do\n"
+        "            [[ $family != \"$word\"* ]] || COMPREPLY+=(\"$family\")\n"
+        "        done < <(" FAMILIES(
+            "\"${COMP_WORDS[2]/#\\~/$HOME}\"") ")\n"
+                                               "    else\n"
+                                               "        mapfile -t COMPREPLY < "
+                                               "<(compgen -f -- \"$word\")\n"
+                                               "    fi\n"
+                                               "}\n"
+                                               "complete -o filenames -F "
+                                               "_colander colander\n");
 }
 
 /* ----------------------------------------------------------------- zsh --- */
@@ -111,8 +118,14 @@ print_zsh(const struct session *session)
 
     printf("#compdef colander\n"
            "# Completes the words of colander in zsh.\n"
-           "_colander() {\n"
-           "    local -a commands=(\n");
+           "_colander_family() {\n"
+           "    local -a families=(${(f)\"$(" FAMILIES(
+               "${(Q)~words[3]}") ")\"})\n"
+                                  "    compadd -a families\n"
+                                  "    _files\n"
+                                  "}\n"
+                                  "_colander() {\n"
+                                  "    local -a commands=(\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         printf("        '%s:%s'\n", command->name, command->summary);
     printf("    )\n"
@@ -126,14 +139,20 @@ print_zsh(const struct session *session)
         const struct argument_option *options = command->options;
         const struct argument_option *option;
 
-        printf("    %s)\n        _arguments '*:word:_files'", command->name);
+        printf("    %s)\n        _arguments 1:command: '2:store:_files -/' \\\n"
+               "            3:family:_colander_family '*:word:_files'",
+               command->name);
         while ((option = next_option(&options)) != NULL)
             print_zsh_option(option);
         printf(" ;;\n");
     }
     printf("    esac\n"
            "}\n"
-           "_colander \"$@\"\n");
+           "if [ \"$funcstack[1]\" = _colander ]; then\n"
+           "    _colander \"$@\"\n"
+           "else\n"
+           "    compdef _colander colander\n"
+           "fi\n");
 }
 
 /* ---------------------------------------------------------------- fish --- */
@@ -143,7 +162,20 @@ print_fish(const struct session *session)
 {
     const struct command *command;
 
-    printf("# Completes the words of colander in fish.\n");
+    printf("# Completes the words of colander in fish.\n"
+           "function __colander_families\n"
+           "    set -l words (commandline -opc)\n"
+           "    " FAMILIES(
+               "(string replace -r '^~' $HOME -- $words[3])") "\n"
+                                                              "end\n"
+                                                              "complete -c "
+                                                              "colander -n "
+                                                              "'test (count "
+                                                              "(commandline "
+                                                              "-opc)) = 3' "
+                                                              "-a "
+                                                              "'(__colander_"
+                                                              "families)'\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
         const struct argument_option *options = command->options;
         const struct argument_option *option;

@@ -5,7 +5,8 @@
 source "$(dirname "$0")/lib"
 PATH=$(dirname "$COLANDER"):$PATH
 cd "$work" || exit 1
-"$COLANDER" shell data -e 'db:family("tweets"):put(1, {}) db:family("sensors"):put(1, {})'
+"$COLANDER" shell data -e 'db:family("tweets"):put(1, {}) db:family("sensors"):put(1, {})
+    db:family("odd name"):put(1, {}) db:family("$(touch run)"):put(1, {})'
 touch tweak
 run 0 completion bash
 # shellcheck disable=SC1091 # it was just written
@@ -25,10 +26,13 @@ completes 'demo' dem
 completes 'find' fi
 completes '--limit' find data tweets --lim
 completes '-e' shell data -e
-completes '--help' help --
+completes '--help --man' help --
 completes 'tweak tweets' find data twe
 completes 'sensors' stats data s
 completes 'tweak' load data tweets tw
+completes 'odd name' find data odd
+completes '$(touch run)' find data '$'
+[ ! -e run ] || complain 'the name of a family was run as a command'
 
 # Every command and option is in the others, too.
 for shell in zsh fish; do
@@ -49,11 +53,70 @@ for command in find load stats check shell; do
     done
 done
 # Quotes are closed, also for bash, which has no \' in them.
-sed -i "s/\\\\'//g" fish
-for shell in zsh fish; do
+sed "s/\\\\'//g; /^function/,/^end/d" fish >fish_quotes
+for shell in zsh fish_quotes; do
     bash -n <(sed 's/^#.*//; s/^    local -a commands=(/commands=(/' $shell) ||
         complain "a quote of $shell is open"
 done
+
+# What zsh completes in a pseudo-terminal. ^X shows the line as it is then.
+cat >try.zsh <<'END'
+zmodload zsh/zpty
+zpty -b shell zsh -f -i
+zpty -w shell 'PS1="> "; unsetopt zle_bracketed_paste prompt_sp
+    autoload -U compinit; compinit -u -D; source ./zsh
+    show() { print -rn -- "<<$BUFFER>>" }; zle -N show; bindkey "^X" show
+    print REA""DY'
+zpty -r shell shown '*READY*'
+while IFS= read -r line; do
+    zpty -n -w shell "$line"$'\t\x18'
+    zpty -r shell shown '*<<*>>*' || break
+    print -r -- "${${shown##*<<}%%>>*}"
+    zpty -n -w shell $'\x15'
+done
+END
+# And fish.
+cat >try.fish <<'END'
+source fish
+while read -l line
+    complete -C $line | string replace -r '\t.*' ''
+end
+END
+cat >typed <<'END'
+colander fin
+colander da
+colander find data tweets --li
+colander find data tweet
+colander find data odd
+colander load data tweets twe
+colander shell data --rea
+END
+if command -v zsh >/dev/null; then
+    zsh -f try.zsh <typed >out 2>err
+    last='words in zsh'
+    prints 'colander find 
+colander data/
+colander find data tweets --limit 
+colander find data tweets 
+colander find data odd\ name 
+colander load data tweets tweak 
+colander shell data --readonly '
+else
+    echo 'completion: zsh is not installed, and was not tried'
+fi
+if command -v fish >/dev/null; then
+    HOME=$work fish try.fish <typed >out 2>err
+    last='words in fish'
+    prints 'find
+data/
+--limit
+tweets
+odd name
+tweak
+--readonly'
+else
+    echo 'completion: fish is not installed, and was not tried'
+fi
 run 2 completion ksh
 says "colander: completion: no shell 'ksh': use bash, zsh or fish"
 finish
