@@ -33,7 +33,8 @@
 #include <stdatomic.h>
 
 #define FILTER_FILE_VERSION 3
-#define FILTER_FILE_VERSION_OLDEST 2 /* that is read: without spans */
+#define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
+#define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns */
 #define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {

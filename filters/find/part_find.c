@@ -20,17 +20,28 @@ filter_query_is_unfiltered(const struct filter_query *query,
     return false;
 }
 
-bool
-filter_query_has_unfiltered(const struct filter_query *query,
-                            const uint64_t *unfiltered, uint32_t count)
+static bool
+lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
 {
-    if (count == 0 || query->kind == FILTER_QUERY_OPEN)
+    const struct filter_head *head = &filter->head;
+
+    return (query->kind == FILTER_QUERY_EXISTS &&
+            filter->version < FILTER_FILE_VERSION_COLUMNS) ||
+           filter_query_is_unfiltered(query, head->unfiltered,
+                                      head->unfiltered_count);
+}
+
+bool
+filter_lacks_query(const struct filter_file *filter,
+                   const struct filter_query *query)
+{
+    if (query->kind == FILTER_QUERY_OPEN)
         return false;
     if (query->kind != FILTER_QUERY_ALL_OF &&
         query->kind != FILTER_QUERY_ANY_OF)
-        return filter_query_is_unfiltered(query, unfiltered, count);
+        return lacks_leaf(filter, query);
     for (size_t i = 0; i < query->operand_count; i++) {
-        if (filter_query_has_unfiltered(query->operands[i], unfiltered, count))
+        if (filter_lacks_query(filter, query->operands[i]))
             return true;
     }
     return false;
@@ -174,7 +185,8 @@ keep_rows_of_column(const struct asked *asked, const struct filter_query *query,
     enum colander_code code;
 
     if (query->path_length == 0 || rows <= ROWS_WORTH_VERIFYING ||
-        asked->part->presence.block_count != 0)
+        asked->part->presence.block_count != 0 ||
+        asked->filter->version < FILTER_FILE_VERSION_COLUMNS)
         return COLANDER_OK;
     code = locate(asked, path_hash_of(query), query_tag(query), NULL, &answer,
                   err);
@@ -340,7 +352,6 @@ static enum colander_code
 find(const struct asked *asked, const struct filter_query *query,
      struct row_ranges *ranges, struct colander_error *err)
 {
-    const struct filter_head *head = &asked->filter->head;
     enum colander_code code;
 
     switch (query->kind) {
@@ -356,8 +367,7 @@ find(const struct asked *asked, const struct filter_query *query,
     case FILTER_QUERY_EXISTS:
         break;
     }
-    if (filter_query_is_unfiltered(query, head->unfiltered,
-                                   head->unfiltered_count))
+    if (lacks_leaf(asked->filter, query))
         return all_rows(asked->part, ranges, err);
     if (query->kind == FILTER_QUERY_EXISTS)
         return find_hashes(asked, query, ranges, err);

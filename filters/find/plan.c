@@ -282,11 +282,9 @@ static enum colander_code
 plan_file(struct planning *planning, struct sst_file *file,
           struct colander_error *err)
 {
-    const struct filter_head *head = &file->filter->head;
     const uint32_t count = file->filter->part_count;
     const bool uses_hierarchy =
-        !filter_query_has_unfiltered(planning->find->request->query,
-                                     head->unfiltered, head->unfiltered_count);
+        !filter_lacks_query(file->filter, planning->find->request->query);
     enum part_fate fate = PART_PRUNED;
     enum colander_code code = COLANDER_OK;
 
