@@ -375,6 +375,11 @@ load 2 log log.jsonl --resume
 says_some 'log.jsonl: cannot resume at byte 33: the file has changed'
 load 0 log log.jsonl
 says '3 records read: 1 row new, 2 replaced'
+seq 10000 10999 | sed 's/.*/{"_key":&}/' >long.jsonl # the end counts, too
+load 0 long long.jsonl --resume
+sed -i 's/10998/10000/' long.jsonl
+load 2 long long.jsonl --resume
+says_some 'long.jsonl: cannot resume at byte 15000: the file has changed'
 load 1 log log.jsonl nowhere --resume
 says 'colander: load: nowhere: cannot open: No such file or directory
 0 rows loaded'
