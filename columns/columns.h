@@ -491,6 +491,8 @@ struct colander_order {
     uint64_t limit;     /* only this many rows, the first; UINT64_MAX: all */
     size_t size_max;    /* bytes that the rows may take; SIZE_MAX: any */
     bool (*is_cancelled)(void); /* called often; NULL: never cancelled */
+    const char *directory; /* borrowed; for a file of the rows that take more
+                            * than size_max; NULL: they are an error */
 };
 
 /* Sets the defaults: all rows, ascending, of any size. */
@@ -508,7 +510,9 @@ colander_order_init(struct colander_order *order)
  * in values.h; of several values at the path the first counts). Rows without
  * the column come last. Rows with equal values keep the order in which they
  * were added. Holds all rows in memory, or, with a limit, only those that are
- * the first so far.
+ * the first so far. Those that take more than `size_max` are sorted and written
+ * to a file without a name, if there is a directory for it, and merged at the
+ * end.
  */
 struct colander_ordered;
 
@@ -519,13 +523,14 @@ colander_ordered_create(const struct colander_order *order,
                         struct colander_error *err);
 
 /* Adds a row (copied), before any is returned. Fails with LIMIT if the rows
- * that are held take more than `size_max`. */
+ * that are held take more than `size_max` and there is no directory. After a
+ * failure the list can only be destroyed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_ordered_add(struct colander_ordered *ordered,
                      const struct colander_result *row,
                      struct colander_error *err);
 
-/* Returns the next row, borrowed until destroy. *is_row is false at the end.
+/* Returns the next row, borrowed until the next call. *is_row is false at the end.
  * Fails with CANCELLED once `is_cancelled` returns true. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_ordered_next(struct colander_ordered *ordered, bool *is_row,

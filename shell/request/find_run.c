@@ -3,7 +3,10 @@
 #include "core/clock.h"
 #include "shell/interrupt.h"
 
-/* Bytes of rows that --order may hold. A limit holds fewer. */
+#include <stdlib.h>
+
+/* Bytes of rows that --order holds; others wait in a file. A limit holds
+ * fewer. */
 #define ORDERED_SIZE_MAX ((size_t)256 << 20)
 
 #define EXPRESSION_COLUMNS_MAX 20 /* that a hint looks at */
@@ -170,6 +173,7 @@ begin_order(struct reading *reading, struct colander_error *err)
         order.limit = request->limit + request->skip;
     order.size_max = ORDERED_SIZE_MAX;
     order.is_cancelled = interrupt_happened;
+    order.directory = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/var/tmp";
     code = colander_ordered_create(&order, &reading->ordered, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "--order");
@@ -191,8 +195,6 @@ find_run_read(struct find_run *run, struct colander_error *err)
         interrupt_watch(NULL);
         explanation_take_cursor(&run->explanation, reading.cursor);
     }
-    if (code == COLANDER_LIMIT && reading.ordered != NULL)
-        colander_error_context(err, "--order without --limit");
     if (code == COLANDER_OK && reading.ordered != NULL)
         code = pass_ordered(&reading, err);
     colander_cursor_close(reading.cursor);

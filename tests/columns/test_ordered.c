@@ -1,10 +1,11 @@
 /*
  * Ordered rows: with any limit the same as sorting all rows, in memory for the
- * limit only.
+ * limit only, or with a file in any memory.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "support/random_rows.h"
+#include "support/temporary.h"
 
 #define ROWS 60
 
@@ -81,7 +82,9 @@ TEST(the_first_rows_are_those_of_all_that_are_sorted)
     uint64_t random = random_seed(__func__);
     static char texts[ROWS][RANDOM_TEXT_SIZE];
     static struct model_row rows[ROWS];
+    char directory[TEMPORARY_SIZE];
 
+    temporary_make(directory);
     for (uint64_t run = random_runs(500); run > 0; run--) {
         const size_t count = random_below(&random, ROWS + 1);
         struct colander_ordered *ordered;
@@ -92,6 +95,10 @@ TEST(the_first_rows_are_those_of_all_that_are_sorted)
         order.is_descending = random_below(&random, 2) == 0;
         if (random_below(&random, 4) > 0)
             order.limit = random_below(&random, ROWS);
+        if (random_below(&random, 2) == 0) {
+            order.size_max = random_below(&random, 5000);
+            order.directory = directory;
+        }
         OK(colander_ordered_create(&order, &ordered, NULL));
         for (size_t i = 0; i < count; i++) {
             rows[i].value = random_value(&random, texts[i]);
@@ -104,8 +111,10 @@ TEST(the_first_rows_are_those_of_all_that_are_sorted)
         for (size_t i = 0; i < count && i < order.limit; i++)
             assert_next(ordered, &rows[i]);
         assert_next(ordered, NULL);
+        assert_next(ordered, NULL);
         colander_ordered_destroy(ordered);
     }
+    ZERO(rmdir(directory)); /* nothing is left in it */
 }
 
 static bool
@@ -151,6 +160,10 @@ TEST(a_limit_bounds_the_memory)
     OK(colander_ordered_create(&order, &ordered, NULL));
     FAILS(add_falling(ordered, 100000), COLANDER_LIMIT);
     colander_ordered_destroy(ordered);
+    order.directory = "/dev/null";
+    OK(colander_ordered_create(&order, &ordered, NULL));
+    FAILS(add_falling(ordered, 100000), COLANDER_IO);
+    colander_ordered_destroy(ordered);
 }
 
 TEST(a_cancelled_order_returns_nothing)
@@ -167,6 +180,11 @@ TEST(a_cancelled_order_returns_nothing)
     OK(add_falling(ordered, 1000));
     FAILS(colander_ordered_next(ordered, &is_row, &result, NULL),
           COLANDER_CANCELLED);
+    colander_ordered_destroy(ordered);
+    order.size_max = 2000;
+    order.directory = "/tmp";
+    OK(colander_ordered_create(&order, &ordered, NULL));
+    FAILS(add_falling(ordered, 1000), COLANDER_CANCELLED);
     colander_ordered_destroy(ordered);
 }
 
