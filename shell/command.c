@@ -27,6 +27,18 @@ static const char shell_overview[] =
     "docs/shell.md, docs/lua.md and docs/cookbook.md, which are installed in\n"
     "share/doc/colander.\n\n";
 
+/* Names that other programs have for a command of the shell. */
+static const struct {
+    const char *other;
+    const char *name;
+} aliases[] = {
+    {"exit", "quit"},
+    {"schema", "columns"},
+    {"tables", "families"},
+};
+
+#define ALIAS_COUNT (sizeof(aliases) / sizeof(aliases[0]))
+
 static bool
 is_shell(const struct session *session)
 {
@@ -69,6 +81,10 @@ command_by_name(const struct session *session, const char *name)
 {
     const struct command *command;
 
+    for (size_t i = 0; is_shell(session) && i < ALIAS_COUNT; i++) {
+        if (strcmp(aliases[i].other, name) == 0)
+            name = aliases[i].name;
+    }
     for (size_t i = 0; (command = any_command_at(session, i)) != NULL; i++) {
         if (strcmp(command->name, name) == 0)
             return command;
@@ -87,6 +103,8 @@ suggests_command(const struct session *session, const char *name)
 
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         nearest_offer(&nearest, command->name);
+    for (size_t i = 0; is_shell(session) && i < ALIAS_COUNT; i++)
+        nearest_offer(&nearest, aliases[i].other);
     if (nearest.name != NULL)
         session_complain(session, SESSION_FINE,
                          "no command '%s%s': did you mean '%s%s'?", dot, name,

@@ -84,6 +84,7 @@ any(condition, ...)|meets one of the conditions|tweets:count{likes = any(0, ge(9
 all(condition, ...)|meets all of them|tweets:count{likes = all(ge(5), ne(7))}
 none(condition, ...)|meets none of them|tweets:count{lang = none("en", "pl")}
 where(table)|a condition for & and the like|tweets:count(where{lang = "pl"} | where{likes = 0})
+row(path)|the value at the path; nil if it is null, too|tweets:find():where(function(row) return row("place") end)
 isnull(value)|whether the value is null or nil|isnull(tweets:get("t000001").place)
 colander.timestamp(text)|a time|colander.timestamp("2015-03-24T10:00Z")
 colander.duration(text)|seconds|colander.duration("7d")
@@ -112,13 +113,14 @@ local function describe(word)
     return concat {word[1], "\n    ", word[2], "\n    example: ", word[3]}
 end
 
--- Returns the forms that begin so, in order.
+-- Returns the forms that begin so, in order, each with an example.
 local function list(lead)
     local forms = {}
     for _, same in next, words do
         for i = 1, #same do
             if find(same[i][1], lead, 1, true) == 1 then
-                forms[#forms + 1] = same[i][1] .. "  " .. same[i][2]
+                forms[#forms + 1] = same[i][1] .. "  " .. same[i][2] ..
+                    "\n    " .. same[i][3]
             end
         end
     end

@@ -303,26 +303,6 @@ const struct command dot_commands[] = {
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Names that other programs have for a command. */
-static const struct {
-    const char *other;
-    const char *name;
-} aliases[] = {
-    {"exit", "quit"},
-    {"schema", "columns"},
-    {"tables", "families"},
-};
-
-static const char *
-without_alias(const char *name)
-{
-    for (size_t i = 0; i < sizeof(aliases) / sizeof(aliases[0]); i++) {
-        if (strcmp(aliases[i].other, name) == 0)
-            return aliases[i].name;
-    }
-    return name;
-}
-
 /* Whether nothing follows the last backslash. The tokenizer would read past the
  * end of such a line. */
 static bool
@@ -366,11 +346,9 @@ static enum session_exit
 run_words(struct entries *entries, int argc, const char **argv)
 {
     const bool was_once = entries->is_once;
-    const struct command *command;
+    const struct command *command = command_by_name(entries->session, argv[0]);
     enum session_exit status;
 
-    argv[0] = without_alias(argv[0]);
-    command = command_by_name(entries->session, argv[0]);
     if (argc == 2 && strcmp(argv[0], "help") == 0 && argv[1][0] != '.' &&
         help_with_word(entries, argv[1])) {
         if (command_by_name(entries->session, argv[1]) == NULL)

@@ -170,6 +170,8 @@ TEST(a_failure_leaves_the_prompt)
     enter(&terminal, "nothing.at.all", "attempt to index a nil value");
     enter(&terminal, "tweets:put(1, {})", "is open for reading only");
     enter(&terminal, ".bogus", "no command '.bogus' (try .help)");
+    enter(&terminal, ".tabels",
+          "no command '.tabels': did you mean '.tables'?");
     enter(&terminal, ".find tweets number",
           "find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the "
           "column\r\n"
@@ -529,7 +531,9 @@ TEST(words_of_lua_have_help)
     enter(&terminal, ".help find", "family:find([condition [, range]])\r\n");
     enter(&terminal, ".help find", "\r\nusage: .find FAMILY");
     enter(&terminal, ".help .find", "usage: .find FAMILY");
-    enter(&terminal, "help(tweets)", "family:any_column(value)  the rows");
+    enter(&terminal, "help(tweets)",
+          "family:any_column(value)  the rows with the value in any column\r\n"
+          "    tweets:any_column(\"Houston\")\r\n");
     enter(&terminal, "help(tweets.find)", "family:find(");
     enter(&terminal, "help(null)", "is null\r\n");
     enter(&terminal, "help()", "help(tweets)");

@@ -93,11 +93,11 @@ local count = 0
 for lead, type in pairs(types) do
     local handle = type == "store" and db or tweets
     if type == "query" then handle = tweets:find() end
-    for line in help(handle):gmatch("[^\n]+") do
-        local name = line:match("^%w+:([%w_]+)%(")
-        assert(registry["colander." .. type].methods[name], line)
-        local example = help(name):match("example: ([^\n]+)")
+    for form, example in help(handle):gmatch("(%S[^\n]*)\n    ([^\n]+)") do
+        local name = form:match("^%w+:([%w_]+)%(")
+        assert(registry["colander." .. type].methods[name], form)
         assert(load("return " .. example), example)
+        assert(help(name):find("example: ", 1, true), name)
         count = count + 1
     end
 end
