@@ -530,8 +530,8 @@ colander_ordered_add(struct colander_ordered *ordered,
                      const struct colander_result *row,
                      struct colander_error *err);
 
-/* Returns the next row, borrowed until the next call. *is_row is false at the end.
- * Fails with CANCELLED once `is_cancelled` returns true. */
+/* Returns the next row, borrowed until the next call. *is_row is false at the
+ * end. Fails with CANCELLED once `is_cancelled` returns true. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_ordered_next(struct colander_ordered *ordered, bool *is_row,
                       struct colander_result *row, struct colander_error *err);

@@ -10,7 +10,7 @@
 #define COLANDER_COLUMNS_BULK_ROW_MERGE_H
 
 #include "columns/bulk/row_run.h"
-#include "columns/bulk/spill_file.h"
+#include "columns/spill_file.h"
 #include "core/bulk_files.h"
 #include "core/sst.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "columns/bulk/spill_file.h"
+#include "columns/spill_file.h"
 
 #include "columns/limits.h"
 

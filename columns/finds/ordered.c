@@ -5,9 +5,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/bulk/spill_file.h"
 #include "columns/columns.h"
 #include "columns/path.h"
+#include "columns/spill_file.h"
 #include "core/array.h"
 #include "core/heap.h"
 #include "core/sized.h"

@@ -5,9 +5,9 @@
  * A JSON array of them is a list. Anything else is a string. A text that begins
  * with a double quote or a bracket must be JSON, and no text begins with = < >
  * ~ ' or a space, so slips are errors and not strings. A string may mean times.
- * A time after @ means nothing else, in a list as well, where all strings are in
- * quotes; but one string in quotes means no time after @. A number may mean a
- * string: see words.h.
+ * A time after @ means nothing else, in a list as well, where all strings are
+ * in quotes; but one string in quotes means no time after @. A number may mean
+ * a string: see words.h.
  *
  * Life:   a zeroed struct -> parse -> use the operands -> release
  * Memory: strings are borrowed from the literals, digits from the source

@@ -71,7 +71,7 @@ zpty -r shell shown '*READY*'
 while IFS= read -r line; do
     zpty -n -w shell "$line"$'\t\x18'
     zpty -r shell shown '*<<*>>*' || break
-    print -r -- "${${shown##*<<}%%>>*}"
+    print -r -- "${${${shown##*<<}%%>>*}% }"
     zpty -n -w shell $'\x15'
 done
 END
@@ -94,13 +94,13 @@ END
 if command -v zsh >/dev/null; then
     zsh -f try.zsh <typed >out 2>err
     last='words in zsh'
-    prints 'colander find 
+    prints 'colander find
 colander data/
-colander find data tweets --limit 
-colander find data tweets 
-colander find data odd\ name 
-colander load data tweets tweak 
-colander shell data --readonly '
+colander find data tweets --limit
+colander find data tweets
+colander find data odd\ name
+colander load data tweets tweak
+colander shell data --readonly'
 else
     echo 'completion: zsh is not installed, and was not tried'
 fi

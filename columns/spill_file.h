@@ -9,8 +9,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_COLUMNS_BULK_SPILL_FILE_H
-#define COLANDER_COLUMNS_BULK_SPILL_FILE_H
+#ifndef COLANDER_COLUMNS_SPILL_FILE_H
+#define COLANDER_COLUMNS_SPILL_FILE_H
 
 #include "core/core.h"
 
