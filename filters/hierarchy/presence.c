@@ -100,22 +100,41 @@ load_for_rate(double fp_rate, unsigned probes)
     return low;
 }
 
-struct presence_shape
-presence_shape_for_rate(uint64_t value_count, double fp_rate)
-{
-    struct presence_shape shape = {1, probe_choices[0], 64};
-    double load_max = 0;
+/* The probes with which a block may have the most values, and how many. */
+struct filling {
+    double fp_rate;
+    double load_max;
+    uint8_t probes;
+};
 
-    assert(fp_rate > 0 && fp_rate < 1);
+static struct filling
+filling_for_rate(double fp_rate)
+{
+    struct filling best = {fp_rate, 0, probe_choices[0]};
+
     for (size_t i = 0; i < PROBE_CHOICES; i++) {
         double load = load_for_rate(fp_rate, probe_choices[i]);
 
-        if (load > load_max) {
-            load_max = load;
-            shape.probes = probe_choices[i];
+        if (load > best.load_max) {
+            best.load_max = load;
+            best.probes = probe_choices[i];
         }
     }
-    while ((double)shape.block_count * load_max < (double)value_count &&
+    return best;
+}
+
+struct presence_shape
+presence_shape_for_rate(uint64_t value_count, double fp_rate)
+{
+    /* Finding it takes longer than loading a small filter. */
+    static _Thread_local struct filling last;
+    struct presence_shape shape = {1, probe_choices[0], 64};
+
+    assert(fp_rate > 0 && fp_rate < 1);
+    if (last.fp_rate != fp_rate)
+        last = filling_for_rate(fp_rate);
+    shape.probes = last.probes;
+    while ((double)shape.block_count * last.load_max < (double)value_count &&
            shape.block_count < PRESENCE_BLOCKS_MAX)
         shape.block_count *= 2;
     return shape;
