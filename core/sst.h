@@ -39,7 +39,7 @@ struct sst_entry {
     bool is_put;
 };
 
-/* The block of an entry that was read, and not seen by an observer. */
+/* The block of an entry whose place is not known. */
 #define SST_BLOCK_UNKNOWN UINT64_MAX
 
 /* A new file. */
@@ -51,6 +51,7 @@ struct sst_created {
     uint64_t entry_count; /* puts and deletes, every version of a key */
     uint64_t joined_at;   /* the sequence of all rows of a file that was written
                            * outside the database; else 0 */
+    bool has_joined;      /* it was written outside, and is installed */
     bool is_ok;           /* false: writing it failed, and it is not used */
     bool is_tagged;       /* its writer set a tag */
     uint8_t tag[SST_TAG_SIZE];
@@ -181,6 +182,18 @@ COLANDER_CHECKED enum colander_code sst_check(struct sst *sst,
 /* The same for a file that is not in an open store. */
 COLANDER_CHECKED enum colander_code sst_check_file(const char *path,
                                                    struct colander_error *err);
+
+/*
+ * Visits all entries of a file of a store as an observer has seen them when it
+ * was written: every version of each key, the newest first, and deletes. Stops
+ * and returns the code of a visit that fails. Fails with CORRUPT if an entry
+ * may be missing, and with NOT_FOUND if the file was deleted.
+ */
+COLANDER_CHECKED enum colander_code sst_entries_visit(
+    const char *path,
+    enum colander_code (*visit)(void *context, const struct sst_entry *entry,
+                                struct colander_error *err),
+    void *context, struct colander_error *err);
 
 /*
  * Opens a cursor on the rows of one SST as a snapshot sees this file alone.

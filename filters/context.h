@@ -4,7 +4,8 @@
  *
  * Locks, in this order: change_mutex; names.mutex; then one of the others,
  * which are those of the registry, the recent rows, the log and the worker. The
- * engine may be called under change_mutex only.
+ * engine may be called under change_mutex only, and its cache under lend_mutex,
+ * which is taken alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -39,7 +40,10 @@ struct filters {
     /* Direct reads. What they keep in memory is lent by the engine's cache. */
     struct block_cache *rows; /* decoded blocks, by number of SST and span */
     struct levels_memory levels_memory;
-    atomic_uint_fast64_t lent; /* in units of direct.c */
+    atomic_size_t span_bytes; /* of filters that are open, */
+    size_t span_bytes_max;    /* and how many there may be */
+    pthread_mutex_t lend_mutex;
+    atomic_uint_fast64_t lent; /* set under lend_mutex, in units of its own */
     unsigned descriptors_max;  /* that stay open for direct reads */
 
     /* Writes under way, counted by the settings that they began with: a change
@@ -55,6 +59,10 @@ COLANDER_CHECKED enum colander_code
 filters_look_up(struct colander_family *family, struct filters **filters,
                 struct engine_family **engine_family,
                 struct family_filters **found, struct colander_error *err);
+
+/* Takes the memory of direct reads from the cache of the engine, and gives back
+ * what is free again. Calls the engine. */
+void filters_lend(struct filters *filters);
 
 #define RECORD_NAME_MAX 64
 

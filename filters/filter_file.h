@@ -49,7 +49,7 @@ enum filter_block_kind {
 struct filter_head {
     uint8_t tag[SST_TAG_SIZE]; /* the same as in the SST */
     uint64_t entry_count;      /* of the SST: puts and deletes */
-    uint64_t valid_from;       /* older snapshots cannot use the filter */
+    uint64_t valid_from;       /* 0; 0.1.0 wrote the sequence of a rebuild */
     uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
     uint32_t unfiltered_count; /* columns that are not in the filter */
     uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* hashes of their paths */
@@ -143,6 +143,8 @@ struct filter_file {
     uint64_t kind_sizes[FILTER_KINDS]; /* and of blocks with their checksums */
     uint64_t checksum;                 /* of the directory */
     struct block_cache *cache;
+    atomic_size_t
+        *span_bytes; /* counts those of the spans; NULL: not counted */
     atomic_size_t reference_count;
     struct filter_part *parts;
     struct filter_place *places; /* by part, then by kind, then ascending */
@@ -161,6 +163,12 @@ struct filter_file {
 COLANDER_CHECKED enum colander_code
 filter_file_open(const char *path, struct block_cache *cache,
                  struct filter_file **file, struct colander_error *err);
+
+/* Counts the memory of the spans in *bytes (borrowed) until the file is closed.
+ * Drops the spans if there would be more than `max`. Must come before any other
+ * use of the file. */
+void filter_file_count_spans(struct filter_file *file, atomic_size_t *bytes,
+                             size_t max);
 
 struct filter_file *filter_file_ref(struct filter_file *file);
 

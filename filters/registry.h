@@ -35,11 +35,14 @@
 
 enum file_state { FILE_UNSURE, FILE_PENDING, FILE_OPEN, FILE_LOADED };
 
-/* The descriptor of an SST, opened when a block is read first. Counted. */
+/* What direct reads keep of an SST: its descriptor, opened when a block is read
+ * first, and its blocks in the cache. Counted. */
 struct sst_descriptor {
     atomic_size_t reference_count;
-    atomic_int fd;           /* -1: not open */
-    atomic_uint *open_count; /* of the registry; borrowed */
+    atomic_int fd;             /* -1: not open */
+    struct registry *registry; /* borrowed */
+    uint64_t number;
+    uint32_t span_count; /* of its filter, once one was opened */
 };
 
 /* An SST file. Never changes, except that tries are counted. */
@@ -77,7 +80,6 @@ struct file_view {
     uint64_t *asides;     /* a bit for each file that the hierarchy does not
                            * cover */
     uint64_t row_count;   /* approximate */
-    uint64_t valid_from;  /* older snapshots cannot use some filters */
     bool has_pending;
 };
 
@@ -94,7 +96,7 @@ struct family_filters {
     /* Under the registry's mutex. */
     struct settings *settings;
     struct hierarchy *hierarchy;
-    struct sst_file **files;
+    struct sst_file **files; /* ascending numbers */
     size_t file_count;
     size_t file_capacity;
     struct file_view *view; /* current view; NULL: not created yet */
@@ -107,22 +109,24 @@ struct family_filters {
     uint32_t slot_capacity; /* a multiple of 64 */
 };
 
-/* A file that was removed from the registry. */
-struct gone_file {
+/* A file that is listed, or was removed and is not deleted yet. */
+struct known_file {
     uint64_t number;
-    uint64_t size; /* 0: it was in no family */
-    bool is_deleted;
+    struct family_filters *family; /* NULL: it was removed */
+    uint64_t size;                 /* then; 0: it was in no family */
+    bool is_deleted;               /* kept until opening ends */
 };
 
 struct registry {
     pthread_mutex_t mutex;
     struct block_cache *cache;
+    struct block_cache *rows; /* borrowed; blocks by number of SST and span */
     struct family_filters **families;
     size_t family_count;
-    bool is_opening;        /* files may be listed after they were removed */
-    struct gone_file *gone; /* until they are deleted, or opening ends */
-    size_t gone_count;
-    size_t gone_capacity;
+    bool is_opening;          /* files may be listed after they were removed */
+    struct known_file *known; /* of all families; ascending numbers */
+    size_t known_count;
+    size_t known_capacity;
     atomic_uint open_count; /* descriptors of SST files */
     atomic_bool is_blind; /* a file could not be listed: all finds must scan */
 };

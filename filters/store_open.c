@@ -22,6 +22,7 @@ destroy(struct filters *filters)
     block_cache_destroy(filters->rows);
     filter_names_release(&filters->names);
     pthread_mutex_destroy(&filters->change_mutex);
+    pthread_mutex_destroy(&filters->lend_mutex);
     pthread_mutex_destroy(&filters->log.mutex);
     pthread_mutex_destroy(&filters->worker.mutex);
     pthread_cond_destroy(&filters->worker.changed);
@@ -49,6 +50,7 @@ create(const char *path, const struct colander_options *options,
         return code;
     }
     pthread_mutex_init(&filters->change_mutex, NULL);
+    pthread_mutex_init(&filters->lend_mutex, NULL);
     pthread_mutex_init(&filters->log.mutex, NULL);
     pthread_mutex_init(&filters->worker.mutex, NULL);
     pthread_cond_init(&filters->worker.changed, NULL);
@@ -162,8 +164,9 @@ list_files(struct filters *filters, struct colander_error *err)
 
 /* ------------------------------------------------------ open and closed --- */
 
-/* Blocks of rows may take three quarters of the cache of the engine, and Bloom
- * filters an eighth. A quarter of the descriptors is for direct reads. */
+/* Blocks of rows may take three quarters of the cache of the engine, Bloom
+ * filters an eighth, and the places of blocks a sixteenth. A quarter of the
+ * descriptors is for direct reads. */
 static enum colander_code
 create_row_cache(struct filters *filters, struct colander_error *err)
 {
@@ -173,7 +176,9 @@ create_row_cache(struct filters *filters, struct colander_error *err)
     filters->rows =
         block_cache_create(options.cache_size / 4 * 3,
                            options.block_size + options.block_size / 8);
+    filters->registry.rows = filters->rows;
     filters->levels_memory.max = options.cache_size / 8;
+    filters->span_bytes_max = options.cache_size / 16;
     filters->descriptors_max = options.open_files_max / 4;
     if (filters->rows == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");

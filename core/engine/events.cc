@@ -321,6 +321,7 @@ class Listener : public rocksdb::EventListener
         file.data_size = info.table_properties.data_size;
         file.entry_count = info.table_properties.num_entries;
         file.joined_at = info.global_seqno;
+        file.has_joined = true;
         file.is_ok = true;
         file.is_tagged = is_beside(engine_, info.external_file_path) &&
                          find_tag(info.table_properties, file.tag);

@@ -7,9 +7,6 @@
 #include <inttypes.h>
 #include <unistd.h>
 
-/* Memory is taken from the cache of the engine in steps of this size. */
-#define LEND_STEP ((uint64_t)1 << 20)
-
 /* --------------------------------------------------------------- blocks --- */
 
 /* Returns where the block of a span ends; 0: not known. */
@@ -20,20 +17,6 @@ end_of(const struct sst_file *file, uint32_t span)
 
     return span + 1 < filter->span_count ? filter->spans[span + 1].offset
                                          : file->data_size;
-}
-
-/* Takes the memory of blocks and Bloom filters from the cache of the engine. */
-static void
-lend(struct filters *filters)
-{
-    const uint64_t bytes = block_cache_bytes_used(filters->rows) +
-                           atomic_load(&filters->levels_memory.bytes);
-    uint64_t lent = atomic_load(&filters->lent);
-    const uint64_t step = bytes / LEND_STEP;
-
-    if (step != lent &&
-        atomic_compare_exchange_strong(&filters->lent, &lent, step))
-        engine_cache_lend(filters->engine, step * LEND_STEP);
 }
 
 /* Decoding makes a block larger, as keys are whole. Blocks that would grow by
@@ -173,7 +156,7 @@ load_block(struct filters *filters, const struct sst_file *file, uint32_t span,
     if (*block == NULL)
         return code;
     block_cache_add(filters->rows, *block, file->number, span);
-    lend(filters);
+    filters_lend(filters);
     return COLANDER_OK;
 }
 

@@ -40,6 +40,22 @@ filter_file_open(const char *path, struct block_cache *cache,
     return code;
 }
 
+void
+filter_file_count_spans(struct filter_file *file, atomic_size_t *bytes,
+                        size_t max)
+{
+    const size_t size = file->span_count * sizeof(*file->spans);
+
+    if (atomic_fetch_add(bytes, size) + size <= max) {
+        file->span_bytes = bytes;
+        return;
+    }
+    atomic_fetch_sub(bytes, size);
+    file->span_count = 0;
+    free(file->spans);
+    file->spans = NULL;
+}
+
 struct filter_file *
 filter_file_ref(struct filter_file *file)
 {
@@ -55,6 +71,9 @@ filter_file_unref(struct filter_file *file)
         return;
     if (file->cache != NULL)
         block_cache_forget(file->cache, file->salt, file->place_count);
+    if (file->span_bytes != NULL)
+        atomic_fetch_sub(file->span_bytes,
+                         file->span_count * sizeof(*file->spans));
     filter_directory_free(file);
 }
 

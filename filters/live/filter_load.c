@@ -7,6 +7,37 @@
 
 #include <stdlib.h>
 
+/* --------------------------------------------------------------- memory --- */
+
+/* The cache of the engine changes its size in steps of as many bytes. */
+#define LEND_STEP ((uint64_t)1 << 20)
+
+static uint64_t
+steps_in_use(struct filters *filters)
+{
+    return (block_cache_bytes_used(filters->rows) +
+            atomic_load(&filters->levels_memory.bytes) +
+            atomic_load(&filters->span_bytes)) /
+           LEND_STEP;
+}
+
+void
+filters_lend(struct filters *filters)
+{
+    uint64_t steps;
+
+    if (steps_in_use(filters) == atomic_load(&filters->lent))
+        return;
+    /* The last one to change the size must know the last sum. */
+    pthread_mutex_lock(&filters->lend_mutex);
+    steps = steps_in_use(filters);
+    if (steps != atomic_load(&filters->lent)) {
+        engine_cache_lend(filters->engine, steps * LEND_STEP);
+        atomic_store(&filters->lent, steps);
+    }
+    pthread_mutex_unlock(&filters->lend_mutex);
+}
+
 /* -------------------------------------------------------------- opening --- */
 
 enum colander_code
@@ -50,6 +81,8 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
             filters_doubt(filters, file, &failure);
         return COLANDER_OK;
     }
+    filter_file_count_spans(filter, &filters->span_bytes,
+                            filters->span_bytes_max);
     (void)registry_change(&filters->registry, file, FILE_OPEN, filter, NULL);
     filter_file_unref(filter);
     return COLANDER_OK;

@@ -120,9 +120,8 @@ take_filter(struct filters *filters, const struct sst_created *file)
     return false;
 }
 
-/* The levels of the family are listed again: they may be different now, or
- * soon. */
-static void
+/* The levels of the family are listed again: they are different now. */
+static struct family_filters *
 note_change(struct filters *filters, uint32_t family_id)
 {
     struct family_filters *family =
@@ -130,6 +129,7 @@ note_change(struct filters *filters, uint32_t family_id)
 
     if (family != NULL)
         atomic_fetch_add(&family->changes, 1);
+    return family;
 }
 
 static void
@@ -159,7 +159,10 @@ file_created(void *context, const struct sst_created *file)
                                     &err) != COLANDER_OK)
         filter_log_error(&filters->log, "cannot list SST", file->number, &err);
     pthread_mutex_unlock(&filters->names.mutex);
-    note_change(filters, file->family);
+    /* Only a file that has joined is in the levels now. Others are when their
+     * rows are flushed, or the files that they replace are removed. */
+    if (file->has_joined)
+        (void)note_change(filters, file->family);
     worker_kick(filters);
 }
 
@@ -188,13 +191,10 @@ static void
 rows_flushed(void *context, uint32_t family_id, uint64_t sequence)
 {
     struct filters *filters = context;
-    struct family_filters *family =
-        registry_family(&filters->registry, family_id, NULL);
+    struct family_filters *family = note_change(filters, family_id);
 
-    if (family == NULL)
-        return;
-    atomic_fetch_add(&family->changes, 1);
-    recent_flushed(family->recent, sequence);
+    if (family != NULL)
+        recent_flushed(family->recent, sequence);
 }
 
 struct sst_observer

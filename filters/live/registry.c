@@ -68,28 +68,35 @@ sst_file_ref(struct sst_file *file)
 }
 
 static struct sst_descriptor *
-make_descriptor(atomic_uint *open_count)
+make_descriptor(struct registry *registry, uint64_t number)
 {
-    struct sst_descriptor *created = malloc(sizeof(*created));
+    struct sst_descriptor *created = calloc(1, sizeof(*created));
 
     if (created == NULL)
         return NULL;
     atomic_init(&created->reference_count, 1);
     atomic_init(&created->fd, -1);
-    created->open_count = open_count;
+    created->registry = registry;
+    created->number = number;
     return created;
 }
 
 static void
 descriptor_unref(struct sst_descriptor *descriptor)
 {
+    struct registry *registry;
+
     if (descriptor == NULL ||
         atomic_fetch_sub(&descriptor->reference_count, 1) != 1)
         return;
+    registry = descriptor->registry;
     if (atomic_load(&descriptor->fd) >= 0) {
         (void)close(atomic_load(&descriptor->fd));
-        atomic_fetch_sub(descriptor->open_count, 1);
+        atomic_fetch_sub(&registry->open_count, 1);
     }
+    if (descriptor->span_count > 0)
+        block_cache_forget(registry->rows, descriptor->number,
+                           descriptor->span_count);
     free(descriptor);
 }
 
@@ -135,59 +142,109 @@ registry_leave_hierarchy(struct family_filters *family,
         hierarchy_remove(family->hierarchy, file->slots[i]);
 }
 
-/* Finds a file's family and its index there; false: there is no such file. */
+/* Returns the place of a number among the known files, or where it would be. */
+static size_t
+known_place(const struct registry *registry, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = registry->known_count;
+
+    /* most are asked when they are new */
+    if (high == 0 || registry->known[high - 1].number < number)
+        return high;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (registry->known[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Returns what is known of a file, or NULL. */
+static struct known_file *
+find_known(const struct registry *registry, uint64_t number)
+{
+    const size_t place = known_place(registry, number);
+
+    return place < registry->known_count &&
+                   registry->known[place].number == number
+               ? &registry->known[place]
+               : NULL;
+}
+
+/* Adds a file that is not known. Returns false if memory is short. */
 static bool
-find_file(const struct registry *registry, uint64_t number,
-          struct family_filters **family, size_t *place)
+add_known(struct registry *registry, const struct known_file *file)
 {
-    for (size_t i = 0; i < registry->family_count; i++) {
-        *family = registry->families[i];
-        for (*place = 0; *place < (*family)->file_count; (*place)++) {
-            if ((*family)->files[*place]->number == number)
-                return true;
-        }
-    }
-    return false;
+    const size_t place = known_place(registry, file->number);
+
+    if (array_reserve(&registry->known, registry->known_count,
+                      &registry->known_capacity, 1, NULL) != COLANDER_OK)
+        return false;
+    memmove(&registry->known[place + 1], &registry->known[place],
+            (registry->known_count - place) * sizeof(*registry->known));
+    registry->known[place] = *file;
+    registry->known_count++;
+    return true;
 }
 
-static struct gone_file *
-find_gone(const struct registry *registry, uint64_t number)
-{
-    for (size_t i = 0; i < registry->gone_count; i++) {
-        if (registry->gone[i].number == number)
-            return &registry->gone[i];
-    }
-    return NULL;
-}
-
-/* Remembers a file that was removed. Its size is needed when it is deleted; and
- * while the store is opened, a file may be listed after it was removed. */
 static void
-remember_gone(struct registry *registry, uint64_t number, uint64_t size)
+remove_known(struct registry *registry, const struct known_file *file)
 {
-    if (find_gone(registry, number) != NULL)
-        return;
-    if (array_reserve(&registry->gone, registry->gone_count,
-                      &registry->gone_capacity, 1, NULL) != COLANDER_OK) {
-        if (registry->is_opening) /* else it might stay listed forever */
-            atomic_store(&registry->is_blind, true);
-        return;
-    }
-    registry->gone[registry->gone_count++] =
-        (struct gone_file){.number = number, .size = size};
+    const size_t place = (size_t)(file - registry->known);
+
+    registry->known_count--;
+    memmove(&registry->known[place], &registry->known[place + 1],
+            (registry->known_count - place) * sizeof(*registry->known));
 }
 
-/* Drops the files that need not be remembered any more. */
-static void
-forget_deleted(struct registry *registry)
+/* Returns the place of a number among the files of a family, or where it would
+ * be. */
+static size_t
+place_in_family(const struct family_filters *family, uint64_t number)
 {
-    size_t kept = 0;
+    size_t low = 0;
+    size_t high = family->file_count;
 
-    for (size_t i = 0; i < registry->gone_count; i++) {
-        if (!registry->gone[i].is_deleted)
-            registry->gone[kept++] = registry->gone[i];
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (family->files[middle]->number < number)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    registry->gone_count = kept;
+    return low;
+}
+
+/* Returns the place of a listed file in its family. */
+static struct sst_file **
+listed_file(const struct known_file *known)
+{
+    return &known->family->files[place_in_family(known->family, known->number)];
+}
+
+/* Returns the place of a file in its family; NULL: it is not listed. */
+static struct sst_file **
+find_file(const struct registry *registry, uint64_t number)
+{
+    const struct known_file *known = find_known(registry, number);
+
+    return known == NULL || known->family == NULL ? NULL : listed_file(known);
+}
+
+/* Remembers that a file was removed which is not known: while the store is
+ * opened, it may be listed later. */
+static void
+remember_gone(struct registry *registry, uint64_t number)
+{
+    const struct known_file gone = {.number = number};
+
+    if (!add_known(registry, &gone) && registry->is_opening)
+        atomic_store(&registry->is_blind, true); /* it might stay listed */
 }
 
 static struct sst_file *
@@ -212,15 +269,41 @@ make_file(struct family_filters *family, const struct sst_info *file,
     return created;
 }
 
+/* Lists a file. Returns false if memory is short. */
+static bool
+list_file(struct registry *registry, struct family_filters *family,
+          const struct sst_info *file, enum file_state state)
+{
+    const size_t place = place_in_family(family, file->number);
+    const struct known_file known = {.number = file->number, .family = family};
+    struct sst_file *created;
+
+    if (array_reserve(&family->files, family->file_count,
+                      &family->file_capacity, 1, NULL) != COLANDER_OK)
+        return false;
+    created = make_file(family, file, state);
+    if (created == NULL || !add_known(registry, &known)) {
+        free(created);
+        return false;
+    }
+    created->descriptor = make_descriptor(registry, file->number);
+    if (registry->is_opening)
+        created->born = INT64_MIN; /* it is older than this run */
+    memmove(&family->files[place + 1], &family->files[place],
+            (family->file_count - place) * sizeof(struct sst_file *));
+    family->files[place] = created;
+    family->file_count++;
+    registry_touch(family);
+    return true;
+}
+
 enum colander_code
 registry_add(struct registry *registry, const struct sst_info *file,
              enum file_state state, struct colander_error *err)
 {
     struct family_filters *family =
         registry_family(registry, file->family, NULL);
-    struct family_filters *other;
-    bool is_added = false;
-    size_t place;
+    bool is_known;
 
     if (family == NULL) {
         atomic_store(&registry->is_blind, true);
@@ -228,48 +311,40 @@ registry_add(struct registry *registry, const struct sst_info *file,
                              "no memory for filters of a family");
     }
     pthread_mutex_lock(&registry->mutex);
-    if (find_file(registry, file->number, &other, &place) ||
-        find_gone(registry, file->number) != NULL) {
-        is_added = true;
-    } else if (array_reserve(&family->files, family->file_count,
-                             &family->file_capacity, 1, NULL) == COLANDER_OK) {
-        struct sst_file *created = make_file(family, file, state);
-
-        if (created != NULL)
-            created->descriptor = make_descriptor(&registry->open_count);
-        is_added = created != NULL;
-        if (is_added && registry->is_opening)
-            created->born = INT64_MIN; /* it is older than this run */
-        if (is_added)
-            family->files[family->file_count++] = created;
-        registry_touch(family);
-    }
+    is_known = find_known(registry, file->number) != NULL ||
+               list_file(registry, family, file, state);
     pthread_mutex_unlock(&registry->mutex);
-    if (is_added)
+    if (is_known)
         return COLANDER_OK;
     atomic_store(&registry->is_blind, true);
     return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a file");
 }
 
-/* Requires the mutex. */
+/* Its size is needed when it is deleted. Requires the mutex. */
 static void
 remove_file(struct registry *registry, uint64_t number)
 {
-    struct family_filters *family;
-    uint64_t size = 0;
-    size_t place;
+    struct known_file *known = find_known(registry, number);
+    struct family_filters *family = known == NULL ? NULL : known->family;
+    struct sst_file **place;
+    struct sst_file *file;
 
-    if (find_file(registry, number, &family, &place)) {
-        struct sst_file *file = family->files[place];
-
-        size = file->size;
-        family->files[place] = family->files[--family->file_count];
-        registry_leave_hierarchy(family, file);
-        registry_unref_file(file);
-        registry_touch(family);
-        atomic_fetch_add(&family->changes, 1);
-    }
-    remember_gone(registry, number, size);
+    if (known == NULL)
+        remember_gone(registry, number);
+    if (family == NULL)
+        return;
+    place = listed_file(known);
+    file = *place;
+    known->family = NULL;
+    known->size = file->size;
+    family->file_count--;
+    memmove(place, place + 1,
+            (size_t)(&family->files[family->file_count] - place) *
+                sizeof(struct sst_file *));
+    registry_leave_hierarchy(family, file);
+    registry_unref_file(file);
+    registry_touch(family);
+    atomic_fetch_add(&family->changes, 1);
 }
 
 void
@@ -283,18 +358,18 @@ registry_remove(struct registry *registry, uint64_t number)
 uint64_t
 registry_forget(struct registry *registry, uint64_t number)
 {
-    struct gone_file *gone;
+    struct known_file *known;
     uint64_t size = 0;
 
     pthread_mutex_lock(&registry->mutex);
     remove_file(registry, number);
-    gone = find_gone(registry, number);
-    if (gone != NULL) {
-        size = gone->size;
-        gone->is_deleted = true;
+    known = find_known(registry, number);
+    if (known != NULL) {
+        size = known->size;
+        known->is_deleted = true;
+        if (!registry->is_opening)
+            remove_known(registry, known);
     }
-    if (!registry->is_opening)
-        forget_deleted(registry);
     pthread_mutex_unlock(&registry->mutex);
     return size;
 }
@@ -302,13 +377,13 @@ registry_forget(struct registry *registry, uint64_t number)
 struct sst_file *
 registry_find(struct registry *registry, uint64_t number)
 {
-    struct family_filters *family;
     struct sst_file *file = NULL;
-    size_t place;
+    struct sst_file **place;
 
     pthread_mutex_lock(&registry->mutex);
-    if (find_file(registry, number, &family, &place))
-        file = sst_file_ref(family->files[place]);
+    place = find_file(registry, number);
+    if (place != NULL)
+        file = sst_file_ref(*place);
     pthread_mutex_unlock(&registry->mutex);
     return file;
 }
@@ -319,19 +394,15 @@ registry_next(struct registry *registry, uint64_t number, enum file_state state)
     struct sst_file *next = NULL;
 
     pthread_mutex_lock(&registry->mutex);
-    for (size_t i = 0; i < registry->family_count; i++) {
-        const struct family_filters *family = registry->families[i];
+    for (size_t i = known_place(registry, number + 1);
+         next == NULL && i < registry->known_count; i++) {
+        struct sst_file *file = NULL;
 
-        for (size_t k = 0; k < family->file_count; k++) {
-            struct sst_file *file = family->files[k];
-
-            if (file->state == state && file->number > number &&
-                (next == NULL || file->number < next->number))
-                next = file;
-        }
+        if (registry->known[i].family != NULL)
+            file = *listed_file(&registry->known[i]);
+        if (file != NULL && file->state == state)
+            next = sst_file_ref(file);
     }
-    if (next != NULL)
-        (void)sst_file_ref(next);
     pthread_mutex_unlock(&registry->mutex);
     return next;
 }
@@ -369,6 +440,19 @@ enter_hierarchy(struct family_filters *family, struct sst_file *file,
     return false;
 }
 
+/* Keeps the descriptor for another state of the file. */
+static void
+share_descriptor(struct sst_file *file)
+{
+    struct sst_descriptor *descriptor = file->descriptor;
+
+    if (descriptor == NULL)
+        return;
+    atomic_fetch_add(&descriptor->reference_count, 1);
+    if (file->filter != NULL && file->filter->span_count != 0)
+        descriptor->span_count = file->filter->span_count;
+}
+
 struct sst_file *
 registry_derive_file(const struct sst_file *file, enum file_state state,
                      struct filter_file *filter,
@@ -390,11 +474,10 @@ registry_derive_file(const struct sst_file *file, enum file_state state,
         return NULL;
     created->born = file->born;
     created->descriptor = file->descriptor;
-    if (created->descriptor != NULL)
-        atomic_fetch_add(&created->descriptor->reference_count, 1);
     atomic_init(&created->tries, atomic_load(&file->tries));
     if (filter != NULL)
         created->filter = filter_file_ref(filter);
+    share_descriptor(created);
     if (state == FILE_LOADED &&
         !enter_hierarchy(file->family, created, presences)) {
         registry_unref_file(created);
@@ -408,21 +491,20 @@ registry_change(struct registry *registry, struct sst_file *file,
                 enum file_state state, struct filter_file *filter,
                 const struct presence *presences)
 {
-    struct family_filters *family;
     struct sst_file *created = NULL;
+    struct sst_file **place;
     bool is_listed;
-    size_t place;
 
     pthread_mutex_lock(&registry->mutex);
-    is_listed = find_file(registry, file->number, &family, &place) &&
-                family->files[place] == file;
+    place = find_file(registry, file->number);
+    is_listed = place != NULL && *place == file;
     if (is_listed)
         created = registry_derive_file(file, state, filter, presences);
     if (created != NULL) {
-        registry_leave_hierarchy(family, file);
-        family->files[place] = created;
+        registry_leave_hierarchy(file->family, file);
+        *place = created;
         registry_unref_file(file);
-        registry_touch(family);
+        registry_touch(created->family);
     }
     pthread_mutex_unlock(&registry->mutex);
     if (!is_listed)
@@ -452,7 +534,7 @@ registry_release(struct registry *registry)
     for (size_t i = 0; i < registry->family_count; i++)
         registry_destroy_family(registry->families[i]);
     free(registry->families);
-    free(registry->gone);
+    free(registry->known);
     block_cache_destroy(registry->cache);
     pthread_mutex_destroy(&registry->mutex);
 }
@@ -460,10 +542,16 @@ registry_release(struct registry *registry)
 void
 registry_open_end(struct registry *registry)
 {
+    size_t kept = 0;
+
     pthread_mutex_lock(&registry->mutex);
     registry->is_opening = false;
     for (size_t i = 0; i < registry->family_count; i++)
         registry->families[i]->is_refilled = true;
-    forget_deleted(registry);
+    for (size_t i = 0; i < registry->known_count; i++) {
+        if (!registry->known[i].is_deleted)
+            registry->known[kept++] = registry->known[i];
+    }
+    registry->known_count = kept;
     pthread_mutex_unlock(&registry->mutex);
 }

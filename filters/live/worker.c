@@ -194,6 +194,7 @@ run(void *context)
             is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
         } while (!is_left && !worker_is_stopping(filters) &&
                  registry_unfold(&filters->registry));
+        filters_lend(filters);
         pthread_mutex_lock(&worker->mutex);
         worker->is_waiting = is_left;
     }

@@ -5,6 +5,7 @@
  */
 #include "filters/registry.h"
 #include "support/cases.h"
+#include "support/random.h"
 
 #include <stdlib.h>
 
@@ -59,7 +60,7 @@ REGISTRY_TEST(a_file_deleted_during_open_is_not_listed_later)
     assert_true(is_listed(registry, 9));
     registry_open_end(registry);
     assert_false(is_listed(registry, 7));
-    assert_int_equal(registry->gone_count, 0);
+    assert_int_equal(registry->known_count, 1);
 }
 
 /* The size of a file that was removed is known until it is deleted. */
@@ -71,8 +72,47 @@ REGISTRY_TEST(a_removed_file_is_remembered_until_it_is_deleted)
     add(registry, 7);
     assert_false(is_listed(registry, 7));
     assert_int_equal(registry_forget(registry, 7), 100);
-    assert_int_equal(registry->gone_count, 0);
+    assert_int_equal(registry->known_count, 0);
     ZERO(registry_forget(registry, 7));
+}
+
+/* Numbers come in any order, from several families. */
+REGISTRY_TEST(files_are_found_by_number)
+{
+    enum { NUMBERS = 500 };
+    bool is_there[NUMBERS] = {false};
+    uint64_t random = random_seed(__func__);
+    uint64_t next = 0;
+
+    registry_open_end(registry);
+    for (unsigned i = 0; i < 5000; i++) {
+        const uint64_t number = random_below(&random, NUMBERS);
+        const struct sst_info file = {.number = number,
+                                      .family = 1 + (uint32_t)number % 3,
+                                      .size = number};
+
+        if (is_there[number])
+            assert_int_equal(registry_forget(registry, number), number);
+        else
+            OK(registry_add(registry, &file, FILE_UNSURE, why()));
+        is_there[number] = !is_there[number];
+        assert_int_equal(is_listed(registry, number), is_there[number]);
+    }
+    for (uint64_t number = 1; number < NUMBERS; number++) {
+        struct sst_file *file = registry_next(registry, next, FILE_UNSURE);
+
+        if (!is_there[number]) {
+            sst_file_unref(registry, file);
+            continue;
+        }
+        assert_non_null(file);
+        assert_int_equal(file->number, number);
+        assert_int_equal(file->family->id, 1 + number % 3);
+        next = number;
+        sst_file_unref(registry, file);
+    }
+    assert_null(registry_next(registry, next, FILE_UNSURE));
+    assert_null(registry_next(registry, 0, FILE_OPEN));
 }
 
 /* Returns the number of files that a find would look at. */
