@@ -74,6 +74,9 @@ COLANDER_CHECKED enum colander_code table_file_open(int directory,
 /* Borrowed until close. */
 const struct table_head *table_file_head(const struct table_file *table);
 
+/* Returns where the block of the last entry begins in the file. */
+uint64_t table_file_block(const struct table_file *table);
+
 /* Returns the size in bytes. */
 uint64_t table_file_size(const struct table_file *table);
 

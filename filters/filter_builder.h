@@ -38,7 +38,7 @@ filter_builder_add(struct filter_builder *builder,
 COLANDER_CHECKED enum colander_code
 filter_builder_finish(struct filter_builder *builder,
                       const uint8_t tag[SST_TAG_SIZE], uint64_t entry_count,
-                      uint64_t valid_from, struct colander_error *err);
+                      struct colander_error *err);
 
 /* Removes the file unless it is finished. NULL is allowed. */
 void filter_builder_destroy(struct filter_builder *builder);

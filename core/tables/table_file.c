@@ -108,6 +108,12 @@ table_file_head(const struct table_file *table)
 }
 
 uint64_t
+table_file_block(const struct table_file *table)
+{
+    return table->place.offset;
+}
+
+uint64_t
 table_file_size(const struct table_file *table)
 {
     return table->source.size;

@@ -2,6 +2,8 @@
 #include "core/sst_places.h"
 
 #include "core/files.h"
+#include "core/sst.h"
+#include "core/tables.h"
 #include "core/tables/table_filter.h"
 #include "core/tables/table_map.h"
 
@@ -201,6 +203,41 @@ sst_rows_decode(struct colander_slice block, uint32_t entry_count,
     }
     *last_key = colander_slice_of(last.data, last.size - TABLE_KEY_TAIL);
     return true;
+}
+
+/* -------------------------------------------------------------- entries --- */
+
+enum colander_code
+sst_entries_visit(const char *path,
+                  enum colander_code (*visit)(void *context,
+                                              const struct sst_entry *entry,
+                                              struct colander_error *err),
+                  void *context, struct colander_error *err)
+{
+    enum table_step step = TABLE_ENTRY;
+    struct table_file *table;
+    enum colander_code code = table_file_open(AT_FDCWD, path, &table, err);
+
+    while (code == COLANDER_OK && step == TABLE_ENTRY) {
+        struct table_entry found;
+        struct sst_entry entry;
+        struct table_gap gap;
+
+        code = table_file_next(table, &step, &found, &gap, err);
+        if (code != COLANDER_OK || step == TABLE_END)
+            break;
+        if (step == TABLE_GAP) {
+            code = fail_damaged(path, "an entry", gap.why, err);
+            break;
+        }
+        entry = (struct sst_entry){.key = found.key,
+                                   .value = found.value,
+                                   .block = table_file_block(table),
+                                   .is_put = found.kind == TABLE_PUT};
+        code = visit(context, &entry, err);
+    }
+    table_file_close(table);
+    return code;
 }
 
 /* ----------------------------------------------------------------- keys --- */

@@ -429,7 +429,7 @@ filter_builder_add(struct filter_builder *builder,
 enum colander_code
 filter_builder_finish(struct filter_builder *builder,
                       const uint8_t tag[SST_TAG_SIZE], uint64_t entry_count,
-                      uint64_t valid_from, struct colander_error *err)
+                      struct colander_error *err)
 {
     struct filter_head head;
     enum colander_code code = end_part(builder, err);
@@ -439,7 +439,6 @@ filter_builder_finish(struct filter_builder *builder,
     memset(&head, 0, sizeof(head));
     memcpy(head.tag, tag, SST_TAG_SIZE);
     head.entry_count = entry_count != 0 ? entry_count : builder->entry_count;
-    head.valid_from = valid_from;
     head.hash_version = COLANDER_HASH_VERSION;
     head.unfiltered_count = builder->settings->unfiltered_count;
     memcpy(head.unfiltered, builder->settings->unfiltered,

@@ -232,5 +232,5 @@ filter_feed_finish(struct filter_feed *feed, const uint8_t tag[SST_TAG_SIZE],
             *err = feed->err;
         return feed->code;
     }
-    return filter_builder_finish(feed->builder, tag, 0, 0, err);
+    return filter_builder_finish(feed->builder, tag, 0, err);
 }

@@ -318,14 +318,12 @@ static enum colander_code
 plan_any_file(struct planning *planning, struct sst_file *file,
               struct colander_error *err)
 {
-    const uint64_t snapshot =
-        snapshot_sequence(planning->find->request->snapshot);
     struct plan *plan = planning->plan;
     const size_t before = plan->stream_count;
     struct colander_error failure;
     enum colander_code code;
 
-    if (file->filter == NULL || file->filter->head.valid_from > snapshot) {
+    if (file->filter == NULL) {
         if (!planning->is_whole_range)
             planning->row_count += sst_file_rows(file);
         explain_of(planning)->files_unsure++;
@@ -513,15 +511,12 @@ find_sources(struct planning *planning, struct colander_error *err)
     if (marks == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     planning->is_whole_range = find->from.size == 0 && find->until.size == 0;
-    if (planning->is_whole_range &&
-        view->valid_from <= snapshot_sequence(find->request->snapshot)) {
+    if (planning->is_whole_range) {
         planning->row_count += view->row_count;
         memcpy(marks, view->asides, words * sizeof(*marks));
         mark_files(planning, marks);
     } else {
-        /* Old snapshots cannot use rebuilt filters; in a range, rows are
-         * counted. */
-        planning->is_whole_range = false;
+        /* in a range, rows are counted */
         memset(marks, 0xff, words * sizeof(*marks));
     }
     code = plan_files(planning, marks, err);

@@ -8,57 +8,52 @@
 
 #include <unistd.h>
 
-/* Adds every row of the SST, in its newest version. */
-static enum colander_code
-add_rows(struct filters *filters, struct sst *sst,
-         struct filter_builder *builder, struct colander_error *err)
-{
-    struct engine_cursor *cursor;
-    struct sst_entry entry = {.block = SST_BLOCK_UNKNOWN, .is_put = true};
-    bool is_row = false;
-    enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
+struct rebuild {
+    struct filters *filters;
+    struct filter_builder *builder;
+};
 
-    if (code != COLANDER_OK)
-        return code;
-    do {
-        if (worker_is_stopping(filters))
-            code = COLANDER_FAIL(err, COLANDER_CANCELLED,
-                                 "the store is being closed");
-        if (code == COLANDER_OK)
-            code = engine_cursor_next(cursor, &is_row, &entry.key, &entry.value,
-                                      err);
-        if (code == COLANDER_OK && is_row)
-            code = filter_builder_add(builder, &entry, err);
-    } while (code == COLANDER_OK && is_row);
-    engine_cursor_close(cursor);
-    return code;
+static enum colander_code
+add_entry(void *context, const struct sst_entry *entry,
+          struct colander_error *err)
+{
+    const struct rebuild *rebuild = context;
+
+    if (worker_is_stopping(rebuild->filters))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                             "the store is being closed");
+    return filter_builder_add(rebuild->builder, entry, err);
 }
 
-/* Builds the filter of an SST at `path`. It does not contain older versions of
- * rows, so snapshots before this moment cannot use it. */
+/* Builds the filter of an SST at `path`, as when the SST was written: with
+ * deletes and older versions of rows. */
 static enum colander_code
 build_at(struct filters *filters, struct sst_file *file, const char *path,
          struct colander_error *err)
 {
-    const uint64_t sequence = engine_sequence(filters->engine);
     struct settings *settings =
         registry_settings(&filters->registry, file->family);
-    struct filter_builder *builder = NULL;
+    struct rebuild rebuild = {.filters = filters};
+    char sst_path[SST_PATH_MAX];
     uint8_t tag[SST_TAG_SIZE] = {0}; /* the tag of an SST without one */
     struct sst *sst = NULL;
     enum colander_code code;
 
     code = sst_open(filters->engine, file->number, &sst, err);
     if (code == COLANDER_OK)
-        code = filter_builder_create(path, settings, &builder, err);
+        code = filter_builder_create(path, settings, &rebuild.builder, err);
+    if (code == COLANDER_OK &&
+        !engine_sst_path(filters->engine, file->number, sst_path))
+        code = COLANDER_FAIL(err, COLANDER_IO,
+                             "the path of the store is too long");
     if (code == COLANDER_OK)
-        code = add_rows(filters, sst, builder, err);
+        code = sst_entries_visit(sst_path, add_entry, &rebuild, err);
     if (code == COLANDER_OK) {
         (void)sst_tag(sst, tag);
-        code = filter_builder_finish(builder, tag, sst_entry_count(sst),
-                                     sequence, err);
+        code = filter_builder_finish(rebuild.builder, tag, sst_entry_count(sst),
+                                     err);
     }
-    filter_builder_destroy(builder);
+    filter_builder_destroy(rebuild.builder);
     sst_close(sst);
     settings_unref(settings);
     return code;

@@ -41,7 +41,6 @@ survey(struct file_view *view, size_t index)
 {
     const struct sst_file *file = view->files[index];
     const struct filter_file *filter = file->filter;
-    const struct filter_head *head;
 
     view->row_count += sst_file_rows(file);
     view->has_pending |= file->state == FILE_PENDING;
@@ -49,10 +48,7 @@ survey(struct file_view *view, size_t index)
         view->asides[index / 64] |= UINT64_C(1) << index % 64;
         return;
     }
-    head = &filter->head;
-    if (head->valid_from > view->valid_from)
-        view->valid_from = head->valid_from;
-    if (head->unfiltered_count > 0)
+    if (filter->head.unfiltered_count > 0)
         view->asides[index / 64] |= UINT64_C(1) << index % 64;
     for (uint32_t i = 0; i < filter->part_count; i++)
         view->slot_files[file->slots[i]] = (uint32_t)index;

@@ -171,8 +171,7 @@ forge_filter(struct store_fixture *fixture, struct colander_family *family,
         }
     }
     colander_cursor_close(cursor);
-    OK(filter_builder_finish(builder, head.tag, head.entry_count,
-                             head.valid_from, NULL));
+    OK(filter_builder_finish(builder, head.tag, head.entry_count, NULL));
     filter_builder_destroy(builder);
     settings_unref(settings);
     ZERO(rename(forged, path));

@@ -11,7 +11,7 @@
 #include "support/scoped.h"
 
 #include "columns/bulk.h"
-#include "filters/filter_file.h"
+#include "filters/live.h"
 
 #define ROWS 2000
 #define GROUP 20 /* rows with the same value */
@@ -79,6 +79,84 @@ direct_rows(struct colander_family *family,
     assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
     assert_true(explain.rows_direct <= explain.rows_verified);
     return explain.rows_direct;
+}
+
+static void
+delete_row(struct colander_family *family, int number)
+{
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    char text[16];
+
+    key_text(text, number);
+    OK(colander_key_text(text, &key, NULL));
+    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
+}
+
+/* Fills `path` with the only file in a directory of the store that ends so. */
+static void
+find_file(const struct store_fixture *fixture, const char *directory,
+          const char *suffix, char path[FILE_NAME_SIZE])
+{
+    char command[2 * FILE_NAME_SIZE];
+    FILE *found;
+
+    (void)snprintf(command, sizeof(command), "ls %s/%s/*%s", fixture->directory,
+                   directory, suffix);
+    found = popen(command, "r");
+    assert_non_null(fgets(path, FILE_NAME_SIZE, found));
+    assert_null(fgets(command, sizeof(command), found));
+    assert_int_equal(pclose(found), 0);
+    path[strcspn(path, "\n")] = '\0';
+}
+
+/* Compares a find with the scan, in both directions. */
+static void
+compare_value(struct colander_family *family, const char *path,
+              struct colander_value value,
+              const struct colander_snapshot *snapshot)
+{
+    struct find_counts counts;
+
+    memset(&counts, 0, sizeof(counts));
+    for (int i = 0; i < 2; i++) {
+        struct colander_query find = usual_query();
+        struct colander_query scan;
+        struct colander_predicate *where =
+            colander_where(path, COLANDER_EQ, value, NULL);
+        struct colander_predicate *hidden = colander_not(
+            colander_not(colander_where(path, COLANDER_EQ, value, NULL), NULL),
+            NULL);
+
+        find.where = where;
+        find.snapshot = snapshot;
+        find.is_reverse = i != 0;
+        scan = find;
+        scan.where = hidden;
+        (void)compare_find(family, &find, &scan, &counts);
+        colander_predicate_destroy(where);
+        colander_predicate_destroy(hidden);
+    }
+}
+
+#define LARGE_ROWS 1000
+#define NEAR_KINDS 5 /* of rows near each other; other rows have other kinds */
+
+/* A row of about a KiB, so that a block has some fifteen. */
+static void
+put_large(struct store_fixture *fixture, struct colander_family *family,
+          int number)
+{
+    static char filling[1000];
+    char key[16];
+
+    memset(filling, 'a' + number % 7, sizeof(filling) - 1);
+    key_text(key, number);
+    colander_row_builder_add(fixture->builder, "filling",
+                             colander_text(filling));
+    colander_row_builder_add(
+        fixture->builder, "kind",
+        colander_integer(number < 60 ? number % NEAR_KINDS : number));
+    OK(put_text(fixture, family, key, "number", colander_text(key), NULL));
 }
 
 FIXTURE_TEST(rows_of_a_file_are_read_directly)
@@ -178,6 +256,13 @@ FIXTURE_TEST(rows_that_joined_later_are_not_seen_before)
     struct colander_snapshot *snapshot;
     struct colander_bulk *bulk;
 
+    for (int i = 0; i < 200; i++)
+        put_row(fixture, family, i, "before");
+    OK(colander_family_flush(family, NULL));
+    for (int i = 0; i < 200; i++)
+        delete_row(family, i);
+    OK(colander_family_flush(family, NULL));
+    (void)direct_rows(family, NULL, "before", 0); /* lists the levels */
     OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
     OK(colander_bulk_create(family, &bulk, NULL));
     for (int i = 0; i < ROWS; i++) {
@@ -197,19 +282,191 @@ FIXTURE_TEST(rows_that_joined_later_are_not_seen_before)
     OK(colander_bulk_commit(bulk, NULL, NULL));
     colander_bulk_destroy(bulk);
     assert_all_loaded(family);
-    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    assert_in_range(direct_rows(family, NULL, "first", GROUP), GROUP - 5,
+                    GROUP);
     assert_int_equal(direct_rows(family, snapshot, "first", 0), 0);
     colander_snapshot_release(snapshot);
 }
 
-/* A rebuilt filter was not there when the blocks were written. */
-FIXTURE_TEST(a_rebuilt_filter_knows_no_blocks)
+/* Opens the only filter of the store. */
+static struct filter_file *
+open_filter(const struct store_fixture *fixture)
 {
-    struct colander_family *family = fill(fixture);
+    struct filter_file *filter;
+    char path[FILE_NAME_SIZE];
 
+    find_file(fixture, "filters", ".filter", path);
+    OK(filter_file_open(path, NULL, &filter, NULL));
+    return filter;
+}
+
+/* The file has deletes, and several versions of rows. */
+FIXTURE_TEST(a_rebuilt_filter_knows_the_blocks)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_snapshot *snapshot;
+    struct filter_file *before;
+    struct filter_file *after;
+    uint64_t direct_count;
+
+    for (int i = 0; i < ROWS; i++)
+        put_row(fixture, family, i, "first");
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    for (int i = 0; i < 300; i++) {
+        if (i % 2 == 0)
+            put_row(fixture, family, i, "second");
+        else if (i % 10 == 1)
+            delete_row(family, i);
+    }
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    direct_count = direct_rows(family, NULL, "first", GROUP);
+    assert_true(direct_count > 0);
+    before = open_filter(fixture);
     OK(colander_family_refilter(family, NULL, NULL));
     assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), direct_count);
+    (void)direct_rows(family, snapshot, "first", GROUP);
+    after = open_filter(fixture);
+    assert_int_equal(after->span_count, before->span_count);
+    assert_memory_equal(after->spans, before->spans,
+                        before->span_count * sizeof(*before->spans));
+    assert_int_equal(after->head.entry_count, before->head.entry_count);
+    filter_file_unref(before);
+    filter_file_unref(after);
+    colander_snapshot_release(snapshot);
+}
+
+/* Returns what belongs to the filters of the store. */
+static struct filters *
+filters_of(struct colander_family *family, struct family_filters **found)
+{
+    struct engine_family *engine_family;
+    struct filters *filters;
+
+    OK(filters_look_up(family, &filters, &engine_family, found, NULL));
+    return filters;
+}
+
+FIXTURE_TEST(without_memory_for_places_rows_are_left_to_the_engine)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct family_filters *found;
+
+    OK(colander_family_create(family, NULL));
+    filters_of(family, &found)->span_bytes_max = 2 * sizeof(struct filter_span);
+    family = fill(fixture);
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+    ZERO(atomic_load(&filters_of(family, &found)->span_bytes));
+    filters_of(family, &found)->span_bytes_max = 1 << 20;
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    assert_true(atomic_load(&filters_of(family, &found)->span_bytes) > 0);
+}
+
+/* Without its Bloom filter, a file may have any key. */
+FIXTURE_TEST(without_memory_for_bloom_filters_rows_are_left_to_the_engine)
+{
+    struct colander_family *family = fill(fixture);
+    struct family_filters *found;
+
+    filters_of(family, &found)->levels_memory.max = 0;
+    put_row(fixture, family, 0, "second");
+    put_row(fixture, family, ROWS - 1, "second");
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+    filters_of(family, &found)->levels_memory.max = 1 << 20;
+    assert_in_range(direct_rows(family, NULL, "first", GROUP), GROUP - 5,
+                    GROUP);
+}
+
+/* A compaction's file is seen before it is in the levels. */
+FIXTURE_TEST(a_file_that_is_not_in_the_levels_is_left_to_the_engine)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct family_filters *found;
+
+    for (int i = ROWS; i < 2 * ROWS; i++)
+        put_row(fixture, family, i, "first");
+    OK(colander_family_flush(family, NULL));
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
+    (void)filters_of(family, &found);
+    found->levels_change = UINT64_MAX; /* as listed last, however it changes */
+    (void)fill(fixture);
+    assert_int_equal(direct_rows(family, NULL, "first", 2 * GROUP), GROUP);
+    found->levels_change = 0;
+    assert_int_equal(direct_rows(family, NULL, "first", 2 * GROUP), 2 * GROUP);
+}
+
+/* While filters are off, deletes are not among the recent rows. */
+FIXTURE_TEST(rows_written_without_filters_are_in_doubt)
+{
+    struct colander_family *family = fill(fixture);
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    options.is_on = false;
+    OK(colander_family_set_filters(family, &options, NULL));
+    delete_row(family, 7);
+    put_row(fixture, family, 107, "second");
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP - 2), 0);
+    options.is_on = true;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_compact(family, NULL));
+    assert_all_loaded(family);
+    assert_true(direct_rows(family, NULL, "first", GROUP - 2) >= GROUP - 2);
+}
+
+/* Decoded, the keys of a block would take twenty times as much memory. */
+FIXTURE_TEST(blocks_of_long_similar_keys_are_left_to_the_engine)
+{
+    enum { KEY_SIZE = 900 };
+    struct colander_family *family = kept_family(fixture, "rows");
+    char key[KEY_SIZE + 16];
+
+    memset(key, 'k', KEY_SIZE);
+    for (int i = 0; i < ROWS; i++) {
+        char group[24];
+
+        (void)snprintf(key + KEY_SIZE, 16, "%08d", i);
+        (void)snprintf(group, sizeof(group), "group %d", i % (ROWS / GROUP));
+        colander_row_builder_add(fixture->builder, "more",
+                                 colander_text("first"));
+        OK(put_text(fixture, family, key, "group", colander_text(group), NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+}
+
+/* --------------------------------------------------------------- memory --- */
+
+/* Blocks of files that are gone make room in the cache of the engine. */
+FIXTURE_TEST(memory_of_deleted_files_is_given_back)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct family_filters *found;
+    struct filters *filters;
+
+    for (int i = 0; i < 3 * LARGE_ROWS; i++)
+        put_large(fixture, family, i);
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    filters = filters_of(family, &found);
+    for (int i = 0; i < 3 * LARGE_ROWS; i++)
+        compare_value(family, "kind", colander_integer(i), NULL);
+    assert_true(block_cache_bytes_used(filters->rows) > 3 << 20);
+    assert_true(atomic_load(&filters->lent) >= 3);
+    put_large(fixture, family, 0);
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_compact(family, NULL));
+    for (int i = 0; i < 1000 && atomic_load(&filters->lent) > 0; i++) {
+        assert_all_loaded(family); /* files are replaced a moment later */
+        pause_shortly();
+    }
+    ZERO(atomic_load(&filters->lent));
+    assert_true(block_cache_bytes_used(filters->rows) < 1 << 20);
 }
 
 /* A store that is open for reading does not see the deletes in its logs. */
@@ -239,38 +496,6 @@ FIXTURE_TEST(rows_in_logs_are_in_doubt_for_a_reader)
     fixture->options.mode = COLANDER_OPEN_EXISTING;
 }
 
-/* Compares a find with the scan, in both directions. */
-static void
-compare_value(struct colander_family *family, const char *path,
-              struct colander_value value,
-              const struct colander_snapshot *snapshot)
-{
-    struct find_counts counts;
-
-    memset(&counts, 0, sizeof(counts));
-    for (int i = 0; i < 2; i++) {
-        struct colander_query find = usual_query();
-        struct colander_query scan;
-        struct colander_predicate *where =
-            colander_where(path, COLANDER_EQ, value, NULL);
-        struct colander_predicate *hidden = colander_not(
-            colander_not(colander_where(path, COLANDER_EQ, value, NULL), NULL),
-            NULL);
-
-        find.where = where;
-        find.snapshot = snapshot;
-        find.is_reverse = i != 0;
-        scan = find;
-        scan.where = hidden;
-        (void)compare_find(family, &find, &scan, &counts);
-        colander_predicate_destroy(where);
-        colander_predicate_destroy(hidden);
-    }
-}
-
-#define LARGE_ROWS 1000
-#define NEAR_KINDS 5 /* of rows near each other; other rows have other kinds */
-
 /* Compares finds of the rows near `changed`, alone and several together. */
 static void
 compare_near(struct colander_family *family, int changed,
@@ -284,35 +509,6 @@ compare_near(struct colander_family *family, int changed,
     }
     for (int i = 0; i < NEAR_KINDS; i++)
         compare_value(family, "kind", colander_integer(i), snapshot);
-}
-
-/* A row of about a KiB, so that a block has some fifteen. */
-static void
-put_large(struct store_fixture *fixture, struct colander_family *family,
-          int number)
-{
-    static char filling[1000];
-    char key[16];
-
-    memset(filling, 'a' + number % 7, sizeof(filling) - 1);
-    key_text(key, number);
-    colander_row_builder_add(fixture->builder, "filling",
-                             colander_text(filling));
-    colander_row_builder_add(
-        fixture->builder, "kind",
-        colander_integer(number < 60 ? number % NEAR_KINDS : number));
-    OK(put_text(fixture, family, key, "number", colander_text(key), NULL));
-}
-
-static void
-delete_row(struct colander_family *family, int number)
-{
-    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    char text[16];
-
-    key_text(text, number);
-    OK(colander_key_text(text, &key, NULL));
-    OK(colander_family_delete(family, colander_buffer_slice(&key), NULL, NULL));
 }
 
 /* Versions of one key may be in two blocks, whichever row it is: the snapshot
@@ -367,23 +563,6 @@ FIXTURE_TEST(rows_are_read_directly_after_a_compaction)
 }
 
 /* -------------------------------------------------------------- damage --- */
-
-/* Fills `path` with the only file in a directory of the store that ends so. */
-static void
-find_file(const struct store_fixture *fixture, const char *directory,
-          const char *suffix, char path[FILE_NAME_SIZE])
-{
-    char command[2 * FILE_NAME_SIZE];
-    FILE *found;
-
-    (void)snprintf(command, sizeof(command), "ls %s/%s/*%s", fixture->directory,
-                   directory, suffix);
-    found = popen(command, "r");
-    assert_non_null(fgets(path, FILE_NAME_SIZE, found));
-    assert_null(fgets(command, sizeof(command), found));
-    assert_int_equal(pclose(found), 0);
-    path[strcspn(path, "\n")] = '\0';
-}
 
 /* Exchanges two blocks of the same size and with as many rows. Their checksums
  * do not know their places. */

@@ -184,7 +184,7 @@ assert_filters_equal(uint32_t count, size_t size)
     add_all(NULL, pair.feed, &rows);
     OK(filter_feed_finish(pair.feed, tag, NULL));
     add_all(pair.builder, NULL, &rows);
-    OK(filter_builder_finish(pair.builder, tag, 0, 0, NULL));
+    OK(filter_builder_finish(pair.builder, tag, 0, NULL));
     assert_files_equal(&pair);
     pair_end(&pair);
     rows_free(&rows);
