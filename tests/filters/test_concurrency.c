@@ -50,17 +50,9 @@ compact_once(struct actor *actor)
 static void
 change_filters(struct actor *actor, struct colander_family *family)
 {
-    static const uint32_t rows[] = {0, 1, 16, COLANDER_SEGMENT_AUTO};
-    static const char *const left_out[] = {"likes", "place"};
-    struct colander_filter_options options = usual_filters();
+    const struct colander_filter_options options =
+        random_filters(&actor->random);
 
-    options.is_on = random_below(&actor->random, 8) != 0;
-    options.rows_per_segment = rows[random_below(&actor->random, 4)];
-    options.hierarchy = random_below(&actor->random, 4) == 0
-                            ? COLANDER_HIERARCHY_TREE
-                            : COLANDER_HIERARCHY_SLICES;
-    options.unfiltered = left_out;
-    options.unfiltered_count = random_below(&actor->random, 3);
     DID(colander_family_set_filters(family, &options, why()));
 }
 
@@ -250,6 +242,7 @@ is_enough(struct play *play, struct thread *threads, size_t count,
 static void
 print_turns(const struct play *play, struct thread *threads, size_t count)
 {
+    struct find_counts all = {.row_count = 0};
     uint64_t plans[3] = {0};
     uint64_t recent_found = 0;
 
@@ -261,6 +254,8 @@ print_turns(const struct play *play, struct thread *threads, size_t count)
                 continue;
             turns += threads[k].actor.turn_count;
             recent_found += threads[k].actor.finds.recent_found;
+            all.rows_direct += threads[k].actor.finds.rows_direct;
+            all.rows_verified += threads[k].actor.finds.rows_verified;
             for (size_t plan = 0; plan < 3; plan++)
                 plans[plan] += threads[k].actor.finds.plans[plan];
         }
@@ -273,6 +268,7 @@ print_turns(const struct play *play, struct thread *threads, size_t count)
            (unsigned long long)recent_found,
            (unsigned long long)plans[COLANDER_PLAN_SCAN]);
     assert_true(plans[COLANDER_PLAN_CANDIDATES] > 0 && recent_found > 0);
+    assert_mostly_direct(&all);
 }
 
 static void
@@ -349,6 +345,9 @@ FIXTURE_TEST(every_answer_is_right_while_everything_happens_at_once)
     pthread_mutex_init(&play.bulk_mutex, NULL);
     temporary_make(play.backups);
     open_families(&play, fixture);
+    put_settled_rows(play.world.rows, fixture->builder, KEYS, KEYS_ALL,
+                     &random);
+    play.world.settled_count = count_rows(play.world.rows);
     run_threads(&play, &random);
     check_all(&play, random_next(&random));
     fixture_reopen(fixture, COLANDER_OPEN_OR_CREATE);

@@ -31,6 +31,8 @@ struct looking {
     uint64_t refused[KINDS];
     uint64_t failed[KINDS]; /* opened, and something failed later */
     uint64_t fine[KINDS];
+    uint64_t rows_verified; /* by finds in stores that could be opened */
+    uint64_t rows_direct;   /* of these, read directly */
 };
 
 static const char *
@@ -59,7 +61,7 @@ assert_names_file(const struct looking *looking,
 /* Compares the rows of the model that match with those of the find, in order.
  * Returns false if the find failed because of the damage. */
 static bool
-compare_with_model(const struct looking *looking, const struct model *model,
+compare_with_model(struct looking *looking, const struct model *model,
                    struct colander_family *family,
                    const struct colander_predicate *where)
 {
@@ -92,6 +94,13 @@ compare_with_model(const struct looking *looking, const struct model *model,
         assert_true(
             colander_slice_equal(result.key, colander_buffer_slice(&key)));
         ASSERT_SAME(result.row, colander_buffer_slice(&model->rows[i]));
+    }
+    if (cursor != NULL) {
+        struct colander_explain explain;
+
+        colander_cursor_explain(cursor, &explain);
+        looking->rows_verified += explain.rows_verified;
+        looking->rows_direct += explain.rows_direct;
     }
     colander_cursor_close(cursor);
     if (code != COLANDER_OK)
@@ -291,6 +300,10 @@ TEST(damaged_stores_are_right_or_report_the_damage)
                (unsigned long long)looking->fine[i],
                (unsigned long long)looking->failed[i],
                (unsigned long long)looking->refused[i]);
+    printf("%llu of %llu rows read directly\n",
+           (unsigned long long)looking->rows_direct,
+           (unsigned long long)looking->rows_verified);
+    assert_true(2 * looking->rows_direct >= looking->rows_verified);
     model_release(&looking->models[0]);
     model_release(&looking->models[1]);
     temporary_remove(directory);

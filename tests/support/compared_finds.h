@@ -60,6 +60,17 @@ count_find(const struct colander_cursor *cursor, struct find_counts *counts)
         counts->row_count += explain.rows_returned;
 }
 
+/* Asserts that at least half of all rows were read directly. */
+static inline void
+assert_mostly_direct(const struct find_counts *counts)
+{
+    printf("%llu of %llu rows read directly\n",
+           (unsigned long long)counts->rows_direct,
+           (unsigned long long)counts->rows_verified);
+    (void)fflush(stdout);
+    CLAIM(2 * counts->rows_direct >= counts->rows_verified);
+}
+
 /* Asserts that both return the same rows in the same order from one snapshot.
  * Returns their number. */
 static inline uint64_t

@@ -13,6 +13,7 @@
 static inline void
 note_acknowledged(struct world *world, struct world *backup)
 {
+    backup->settled_count = world->settled_count;
     for (uint64_t i = 0; i < KEYS; i++)
         shared_store(&backup->versions[i].acknowledged,
                      shared_load(&world->versions[i].acknowledged));

@@ -21,6 +21,7 @@
 
 #define WRITERS 2
 #define KEYS 240      /* of "rows"; a writer has every WRITERS-th one */
+#define KEYS_ALL 3000 /* with those that are written before all threads begin */
 #define PAIRS 40      /* of "left" and "right" */
 #define PATCHED PAIRS /* a row of "left" that all writers patch */
 #define BATCH_MAX 12
@@ -60,6 +61,7 @@ struct world {
     struct history versions[KEYS];
     struct history stamps[PAIRS];
     struct history patches[WRITERS];
+    uint64_t settled_count; /* the rows from KEYS on */
 };
 
 /* The state of a thread. */
@@ -247,7 +249,7 @@ take_snapshot(struct world *world)
 static inline void
 check_question(struct actor *actor)
 {
-    compare_random_finds(actor->world->store, actor->world->rows, KEYS, 1,
+    compare_random_finds(actor->world->store, actor->world->rows, KEYS_ALL, 1,
                          &actor->random, &actor->finds);
 }
 
@@ -397,6 +399,10 @@ check_scan(struct actor *actor)
             is_row = next_row(cursor, &result);
         }
         claim_version(&world->versions[i], done[i], version);
+    }
+    for (uint64_t i = 0; i < world->settled_count; i++) {
+        CLAIM(is_row);
+        is_row = next_row(cursor, &result);
     }
     CLAIM(!is_row);
 }

@@ -7,6 +7,7 @@
 #define TESTS_SUPPORT_FILTER_FILES_H
 
 #include "filters/filters.h"
+#include "support/random.h"
 #include "support/store_fixture.h"
 
 #include <dirent.h>
@@ -210,6 +211,28 @@ assert_all_loaded(struct colander_family *family)
     }
     assert_int_equal(stats.filter_count, stats.file_count);
     assert_int_equal(stats.loaded_count, stats.file_count);
+}
+
+/* Returns random options. With some, it is rarely known which rows match. */
+static inline struct colander_filter_options
+random_filters(uint64_t *random)
+{
+    static const uint32_t rows[] = {1, 16, COLANDER_SEGMENT_AUTO};
+    static const char *const left_out[] = {"likes", "place"};
+    struct colander_filter_options options = usual_filters();
+
+    options.rows_per_segment = rows[random_below(random, 3)];
+    options.hierarchy = random_below(random, 4) == 0
+                            ? COLANDER_HIERARCHY_TREE
+                            : COLANDER_HIERARCHY_SLICES;
+    if (random_below(random, 16) != 0)
+        return options;
+    options.is_on = random_below(random, 2) != 0;
+    if (random_below(random, 4) == 0)
+        options.rows_per_segment = 0;
+    options.unfiltered = left_out;
+    options.unfiltered_count = random_below(random, 3);
+    return options;
 }
 
 static inline void

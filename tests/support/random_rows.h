@@ -174,6 +174,40 @@ random_bounds(uint64_t *random, uint64_t key_count,
         query->keys.to = colander_buffer_slice(&bounds[1]);
 }
 
+/* Puts random rows under the keys from `from` to before `until`, in several
+ * files that have keys of the whole range, and then overwrites, patches and
+ * deletes some of them in another file. */
+static inline void
+put_settled_rows(struct colander_family *family,
+                 struct colander_row_builder *builder, uint64_t from,
+                 uint64_t until, uint64_t *random)
+{
+    enum { FILES = 4 };
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+
+    for (uint64_t file = 0; file <= FILES; file++) {
+        const uint64_t step = file < FILES ? FILES : 20;
+
+        for (uint64_t i = from + file; i < until; i += step) {
+            const struct colander_value part = colander_integer((int64_t)i);
+            struct colander_slice key;
+
+            colander_buffer_clear(&bytes);
+            OK(colander_key_encode(&part, 1, &bytes, NULL));
+            key = colander_buffer_slice(&bytes);
+            if (file == FILES && i % 3 == 0)
+                OK(colander_family_delete(family, key, NULL, NULL));
+            else if (file == FILES && i % 3 == 1)
+                OK(colander_family_patch(
+                    family, key, random_row(builder, random), NULL, NULL));
+            else
+                OK(colander_family_put(family, key, random_row(builder, random),
+                                       NULL, NULL));
+        }
+        OK(colander_family_flush(family, NULL));
+    }
+}
+
 /* Puts random rows under random keys, of `key_count` ones. */
 static inline void
 put_random_rows(struct store_fixture *fixture, struct colander_family *family,
