@@ -64,9 +64,10 @@ found_rows_size(const struct found_rows *rows, size_t index)
 {
     if (index >= rows->direct.count)
         return 0;
-    return rows->direct.rows[index].data == NULL
-               ? engine_rows_size(rows->others, rows->indexes[index])
-               : rows->direct.rows[index].size;
+    if (rows->direct.rows[index].data == NULL)
+        return engine_rows_size(rows->others, rows->indexes[index]);
+    return rows->direct.held[index] == NULL ? rows->direct.rows[index].size
+                                            : rows->direct.held_sizes[index];
 }
 
 void

@@ -443,6 +443,7 @@ read_row(const struct candidates *candidates, const struct candidate *found,
                            snapshot_sequence(candidates->request.snapshot),
                            &row, err);
         rows->held[index] = row.block;
+        rows->held_sizes[index] = row.block == NULL ? 0 : row.block->bytes.size;
     }
     if (code == COLANDER_OK && row.block != NULL)
         rows->rows[index] = row.value;
