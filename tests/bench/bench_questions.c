@@ -17,7 +17,7 @@ bench_question_make(struct bench_question *question, enum bench_kind kind,
     uint64_t random = bench_mix(number ^ UINT64_C(0x5eed) << 40);
 
     memset(question, 0, sizeof(*question));
-    question->path = kind == BENCH_ANY ? NULL : "group5";
+    question->path = "group5";
     question->expected = 5;
     switch (kind) {
     case BENCH_FIVE:
@@ -25,7 +25,20 @@ bench_question_make(struct bench_question *question, enum bench_kind kind,
         question->value =
             bench_made_group5(random % (rows / 5), question->text);
         break;
+    case BENCH_ONE:
+    case BENCH_ANY_ONE:
+        question->path = "id";
+        question->value = bench_made_id(random % rows);
+        question->expected = 1;
+        break;
+    case BENCH_THOUSAND:
+    case BENCH_ANY_THOUSAND:
+        question->path = "group1000";
+        question->value = bench_made_group1000(random % (rows / 1000));
+        question->expected = 1000;
+        break;
     case BENCH_TWENTY:
+    case BENCH_ANY_TWENTY:
         question->path = "group20";
         question->value = bench_made_group20(random % (rows / 20));
         question->expected = 20;
@@ -40,6 +53,8 @@ bench_question_make(struct bench_question *question, enum bench_kind kind,
         question->expected = 1;
         break;
     }
+    if (kind >= BENCH_ANY)
+        question->path = NULL;
 }
 
 /* Asks all questions of a way `repeats` times. Returns microseconds for one. */

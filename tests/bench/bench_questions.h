@@ -11,11 +11,18 @@
 #include "bench_turns.h"
 
 enum bench_kind {
-    BENCH_FIVE,   /* group5 = 'x', of 5 rows */
-    BENCH_TWENTY, /* group20 = x, of 20 rows */
-    BENCH_ABSENT, /* group5 = 'x', of no row */
-    BENCH_ANY,    /* any column = 'x', of 5 rows */
-    BENCH_KEY,    /* the row under a key */
+    BENCH_FIVE,     /* group5 = 'x', of 5 rows */
+    BENCH_TWENTY,   /* group20 = x, of 20 rows */
+    BENCH_ABSENT,   /* group5 = 'x', of no row */
+    BENCH_KEY,      /* the row under a key */
+    BENCH_ONE,      /* id = x, of one row */
+    BENCH_THOUSAND, /* group1000 = x, of 1,000 rows, if rows are wide */
+
+    /* The same for any column. */
+    BENCH_ANY,
+    BENCH_ANY_ONE,
+    BENCH_ANY_TWENTY,
+    BENCH_ANY_THOUSAND,
 };
 
 struct bench_question {

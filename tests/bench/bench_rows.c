@@ -26,6 +26,12 @@ bench_made_key(uint64_t number)
     return colander_integer((int64_t)(bench_mix(8 * number) >> 1));
 }
 
+struct colander_value
+bench_made_id(uint64_t number)
+{
+    return colander_integer((int64_t)(bench_mix(8 * number + 2) >> 1));
+}
+
 /* Names are similar, like users' names, and in no order. */
 struct colander_value
 bench_made_group5(uint64_t group, char *text)
@@ -42,6 +48,13 @@ bench_made_group20(uint64_t group)
     return colander_integer((int64_t)(1000000 + group));
 }
 
+/* Between these and those of groups of 20. */
+struct colander_value
+bench_made_group1000(uint64_t group)
+{
+    return colander_integer((int64_t)(10000 + group));
+}
+
 /* The group of a row when groups have `size` rows. */
 static uint64_t
 group_of(uint64_t number, uint64_t rows, uint64_t size)
@@ -53,10 +66,10 @@ group_of(uint64_t number, uint64_t rows, uint64_t size)
 
 /* Makes a row, borrowed until the builder is next used. */
 static struct colander_slice
-make_row(struct colander_row_builder *builder, uint64_t rows, uint64_t number)
+make_row(struct colander_row_builder *builder, uint64_t rows, uint64_t number,
+         bool is_wide)
 {
     static const char *const languages[] = {"en", "pl", "de", "fr", "ja"};
-    const uint64_t id = bench_mix(8 * number + 2) >> 1;
     const uint64_t language = bench_mix(8 * number + 3) % 5;
     const uint64_t likes = bench_mix(8 * number + 4) % 1000;
     struct colander_slice row;
@@ -65,7 +78,7 @@ make_row(struct colander_row_builder *builder, uint64_t rows, uint64_t number)
 
     (void)snprintf(text, sizeof(text), "text %016" PRIx64,
                    bench_mix(8 * number + 1));
-    colander_row_builder_add(builder, "id", colander_integer((int64_t)id));
+    colander_row_builder_add(builder, "id", bench_made_id(number));
     colander_row_builder_add(
         builder, "group5", bench_made_group5(group_of(number, rows, 5), user));
     colander_row_builder_add(builder, "lang",
@@ -75,13 +88,17 @@ make_row(struct colander_row_builder *builder, uint64_t rows, uint64_t number)
     colander_row_builder_add(builder, "group20",
                              bench_made_group20(group_of(number, rows, 20)));
     colander_row_builder_add(builder, "text", colander_text(text));
+    if (is_wide)
+        colander_row_builder_add(
+            builder, "group1000",
+            bench_made_group1000(group_of(number, rows, 1000)));
     bench_check(colander_row_builder_finish(builder, &row, &bench_error));
     return row;
 }
 
-void
-bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
-                bench_take_keyed *take, void *context)
+static void
+make_rows(uint64_t rows, uint64_t first, uint64_t end, bool is_wide,
+          bench_take_keyed *take, void *context)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
@@ -92,10 +109,25 @@ bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
         const struct colander_value part = bench_made_key(i);
 
         bench_check(colander_key_encode(&part, 1, &key, &bench_error));
-        take(context, colander_buffer_slice(&key), make_row(builder, rows, i));
+        take(context, colander_buffer_slice(&key),
+             make_row(builder, rows, i, is_wide));
     }
     colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
+}
+
+void
+bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
+                bench_take_keyed *take, void *context)
+{
+    make_rows(rows, first, end, false, take, context);
+}
+
+void
+bench_make_wide_rows(uint64_t rows, uint64_t first, uint64_t end,
+                     bench_take_keyed *take, void *context)
+{
+    make_rows(rows, first, end, true, take, context);
 }
 
 /* ----------------------------------------------------------- kept rows --- */

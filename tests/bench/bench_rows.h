@@ -4,7 +4,8 @@
  * Row i of n has six columns: `id` and `text`, in no other row; `group5` and
  * `group20`, in 5 and in 20 rows; `likes`, one of 1,000; `lang`, one of 5. Its
  * key is practically random, so rows of a group are all over the store. The
- * rows from n on have groups of their own.
+ * rows from n on have groups of their own. Some experiments have a seventh
+ * column, `group1000`, in 1,000 rows.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,10 +19,13 @@
 uint64_t bench_round_rows(const struct bench_options *options,
                           uint64_t suggested);
 
-/* The key, and the values of `group5` and `group20`. A text needs 40 bytes. */
+/* The key, and the values of columns: that of `id` by the number of its row,
+ * those of groups by that of the group. A text needs 40 bytes. */
 struct colander_value bench_made_key(uint64_t number);
+struct colander_value bench_made_id(uint64_t number);
 struct colander_value bench_made_group5(uint64_t group, char *text);
 struct colander_value bench_made_group20(uint64_t group);
+struct colander_value bench_made_group1000(uint64_t group);
 
 /* Receives an encoded key and row, borrowed for the call. */
 typedef void bench_take_keyed(void *context, struct colander_slice key,
@@ -30,6 +34,10 @@ typedef void bench_take_keyed(void *context, struct colander_slice key,
 /* Makes rows `first` to `end` - 1 of `rows`, a result of bench_round_rows. */
 void bench_make_rows(uint64_t rows, uint64_t first, uint64_t end,
                      bench_take_keyed *take, void *context);
+
+/* The same with `group1000`. Requires a multiple of 1,000 rows. */
+void bench_make_wide_rows(uint64_t rows, uint64_t first, uint64_t end,
+                          bench_take_keyed *take, void *context);
 
 /* ---------------------------------------------------------- kept rows --- */
 
