@@ -29,7 +29,11 @@ struct walk {
     const struct locator_shape *shape;
     struct bit_reader bits;  /* ends where the long lists not yet taken begin */
     unsigned gap_parameter;  /* for the gaps between hashes */
+    uint64_t gap_mask;       /* of as many bits */
     uint32_t fine_units;     /* number of them in the part */
+    unsigned unit_bits;      /* of a unit that is written alone, */
+    uint64_t unit_mask;      /* with these bits set; */
+    uint64_t unit_long;      /* from this one on there is one bit more */
     uint64_t remainder_last; /* highest possible one */
 
     uint64_t remainder; /* of the hash */
@@ -59,6 +63,18 @@ group_count(struct colander_slice block)
                : count;
 }
 
+/* How long a unit is that bit_take_below reads. */
+static void
+set_unit(struct walk *walk)
+{
+    const unsigned width = bits_width_below(walk->fine_units);
+
+    walk->unit_bits = width == 0 ? 0 : width - 1;
+    walk->unit_mask = bits_mask(walk->unit_bits);
+    walk->unit_long =
+        width == 0 ? 1 : (UINT64_C(1) << width) - walk->fine_units;
+}
+
 /* Begins at group `index` of `count` in the block. */
 static bool
 walk_begin(struct walk *walk, const struct locator_shape *shape,
@@ -77,7 +93,9 @@ walk_begin(struct walk *walk, const struct locator_shape *shape,
     walk->bits.at = (uint64_t)start * 8;
     walk->bits.end = (uint64_t)end * 8;
     walk->gap_parameter = locator_gap_parameter(shape);
+    walk->gap_mask = bits_mask(walk->gap_parameter);
     walk->fine_units = locator_units(shape, shape->fine);
+    set_unit(walk);
     walk->remainder_last = bits_mask(locator_remainder_bits(shape));
     walk->remainder = 0;
     return true;
@@ -100,7 +118,7 @@ walk_next(struct walk *walk)
         return left < 8 ? STEP_END : STEP_BAD;
     walk->gap = (uint64_t)used << walk->gap_parameter;
     used++;
-    walk->gap |= word >> used & bits_mask(walk->gap_parameter);
+    walk->gap |= word >> used & walk->gap_mask;
     used += walk->gap_parameter;
     walk->tag = word >> used & (LOCATOR_TAGS - 1);
     walk->bits.at += used + LOCATOR_TAG_BITS;
@@ -136,18 +154,14 @@ take_parameter(struct bit_reader *bits, uint32_t limit, uint32_t count)
     return even - less;
 }
 
-/* Skips the value's list. */
-static inline bool
-walk_skip(struct walk *walk)
+/* Skips a list that is not a single unit. */
+static bool
+skip_list(struct walk *walk)
 {
     struct bit_reader *bits = &walk->bits;
     uint32_t count = bit_take_gamma(bits);
     unsigned parameter;
 
-    if (count == 1) {
-        (void)bit_take_below(bits, walk->fine_units);
-        return true;
-    }
     if (count == LOCATOR_LONG)
         return skip_long_list(bits);
     if (count >= LOCATOR_EVERYWHERE)
@@ -158,6 +172,19 @@ walk_skip(struct walk *walk)
         (void)bit_take_unary(bits);
         bits->at += parameter;
     }
+    return true;
+}
+
+/* Skips the value's list, most often a one and a unit, in one look. */
+static inline bool
+walk_skip(struct walk *walk)
+{
+    const uint64_t word = bit_peek(&walk->bits);
+
+    if ((word & 1) == 0)
+        return skip_list(walk);
+    walk->bits.at += 1 + walk->unit_bits +
+                     ((word >> 1 & walk->unit_mask) >= walk->unit_long);
     return true;
 }
 
