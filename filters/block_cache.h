@@ -35,6 +35,17 @@ void block_cache_destroy(struct block_cache *cache);
 struct cached_block *block_cache_find(struct block_cache *cache, uint64_t file,
                                       uint32_t index);
 
+/* Begin to bring into the processor's cache what finding a block reads: where
+ * it is looked up, and then its head and the line at `offset` of its bytes. In
+ * two steps for several blocks, their misses overlap. Take no lock. */
+void block_cache_fetch(struct block_cache *cache, uint64_t file,
+                       uint32_t index);
+void block_cache_fetch_block(struct block_cache *cache, uint64_t file,
+                             uint32_t index, size_t offset);
+
+/* Adds a holder to a block that is held, and returns it. */
+struct cached_block *block_cache_hold(struct cached_block *block);
+
 /* Returns memory for a block of `size` bytes, which the caller fills and then
  * adds or releases. NULL if memory is short. */
 struct cached_block *block_cache_allocate(struct block_cache *cache,

@@ -185,6 +185,14 @@ filter_file_block(const struct filter_file *file,
                   uint32_t place, struct cached_block **block, uint32_t *first,
                   struct colander_error *err);
 
+/* Begins to bring into the processor's cache what the search in a group of the
+ * locator reads, as far as it is in the cache of blocks. In steps, from 0 on,
+ * for several groups, so that their misses overlap. */
+#define FILTER_FETCH_STEPS 2
+void filter_file_fetch(const struct filter_file *file,
+                       const struct filter_part *part, uint32_t group,
+                       unsigned step);
+
 /* Reads block `n` of a kind, below the part's block_count, without adding it to
  * the cache: for callers that read all blocks once. */
 COLANDER_CHECKED enum colander_code filter_file_nth_block(

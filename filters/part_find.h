@@ -25,6 +25,13 @@ part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,
           struct row_ranges *ranges, struct colander_error *err);
 
+/* Begins to bring into the processor's cache what part_find will read of the
+ * locator. In FILTER_FETCH_STEPS steps, for several parts. */
+void part_fetch(const struct filter_file *filter,
+                const struct filter_part *part,
+                const struct filter_query *query,
+                const struct value_hints *hints, unsigned step);
+
 /* Fills `bounds` with rows of the part, including all whose keys are in [from,
  * until); empty: no bound. Requires that the part has keys. */
 COLANDER_CHECKED enum colander_code

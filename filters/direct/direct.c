@@ -162,33 +162,94 @@ load_block(struct filters *filters, const struct sst_file *file, uint32_t span,
 
 /* ----------------------------------------------------------------- rows --- */
 
+struct direct_place
+direct_place_of(const struct sst_file *file, uint64_t number)
+{
+    const uint32_t span = filter_file_span(file->filter, number);
+    const uint64_t index = number - file->filter->spans[span].first_row;
+
+    return (struct direct_place){
+        .number = number, .span = span, .index = (uint32_t)index};
+}
+
+static const struct sst_rows *
+rows_at(const struct direct_place *place)
+{
+    return (const struct sst_rows *)(const void *)place->block->bytes.data;
+}
+
+/* Holds the block of a place if it is in the cache. `before` (NULL: none) is
+ * another place in the file. */
+static void
+hold_block(struct filters *filters, const struct sst_file *file,
+           struct direct_place *place, const struct direct_place *before)
+{
+    const struct sst_rows *rows;
+
+    if (before != NULL && before->block != NULL && before->span == place->span)
+        place->block = block_cache_hold(before->block);
+    else
+        place->block =
+            block_cache_find(filters->rows, file->number, place->span);
+    if (place->block == NULL)
+        return;
+    rows = rows_at(place);
+    if (place->index < rows->count)
+        __builtin_prefetch((const uint8_t *)rows +
+                           rows->places[place->index].offset);
+}
+
+void
+direct_fetch(struct filters *filters, const struct sst_file *file,
+             struct direct_place *places, size_t count, unsigned step)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct direct_place *place = &places[i];
+
+        if (step == 0)
+            block_cache_fetch(filters->rows, file->number, place->span);
+        else if (step == 1)
+            block_cache_fetch_block(filters->rows, file->number, place->span,
+                                    sizeof(struct sst_rows) +
+                                        place->index *
+                                            sizeof(struct sst_row_place));
+        else
+            hold_block(filters, file, place, i == 0 ? NULL : place - 1);
+    }
+}
+
+void
+direct_place_release(struct filters *filters, struct direct_place *place)
+{
+    block_cache_release(filters->rows, place->block);
+    place->block = NULL;
+}
+
 enum colander_code
 direct_read(struct filters *filters, const struct sst_file *file,
-            uint64_t number, uint64_t snapshot, struct direct_row *row,
-            struct colander_error *err)
+            struct direct_place *place, uint64_t snapshot,
+            struct direct_row *row, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
     const struct sst_rows *rows;
     uint64_t sequence;
-    uint64_t index;
-    uint32_t span;
 
     memset(row, 0, sizeof(*row));
-    if (file->filter->span_count == 0)
-        return COLANDER_OK;
-    span = filter_file_span(file->filter, number);
-    index = number - file->filter->spans[span].first_row;
-    row->block = block_cache_find(filters->rows, file->number, span);
-    if (row->block == NULL)
-        code = load_block(filters, file, span, &row->block, err);
-    if (row->block == NULL)
+    if (place->block == NULL)
+        place->block =
+            block_cache_find(filters->rows, file->number, place->span);
+    if (place->block == NULL)
+        code = load_block(filters, file, place->span, &place->block, err);
+    if (place->block == NULL)
         return code;
-    rows = (const struct sst_rows *)(const void *)row->block->bytes.data;
-    if (index >= rows->count) {
-        direct_release(filters, row);
+    rows = rows_at(place);
+    if (place->index >= rows->count) {
+        direct_place_release(filters, place);
         return COLANDER_OK;
     }
-    sequence = sst_rows_get(rows, (uint32_t)index, &row->key, &row->value);
+    row->block = place->block;
+    place->block = NULL;
+    sequence = sst_rows_get(rows, place->index, &row->key, &row->value);
     /* The rows of a file that has joined have the sequence 0 in it. */
     row->is_visible =
         sequence <= snapshot && (sequence != 0 || file->joined_at <= snapshot);

@@ -7,6 +7,9 @@
  * a lock, a lookup and a count, and releasing takes no lock unless the shard is
  * too full.
  *
+ * The first links of the buckets are read without the lock, to fetch what they
+ * lead to, but not to read it.
+ *
  * A block counts its holders, and the table is one of them. Holders are added
  * only under the lock, so a block that only the table holds can be removed.
  *
@@ -148,12 +151,18 @@ table_find(struct shard *shard, uint64_t hash, uint64_t file, uint32_t index)
 }
 
 static void
+set_link(struct block **link, struct block *block)
+{
+    __atomic_store_n(link, block, __ATOMIC_RELAXED);
+}
+
+static void
 shard_add(struct shard *shard, struct block *block, uint64_t hash)
 {
     struct block **bucket = bucket_of(shard, hash);
 
     block->next = *bucket;
-    *bucket = block;
+    set_link(bucket, block);
     block->turns = 1;
     atomic_fetch_add_explicit(&block->holders, 1, memory_order_relaxed);
 }
@@ -164,7 +173,7 @@ chain_remove(struct block **link)
 {
     struct block *block = *link;
 
-    *link = block->next;
+    set_link(link, block->next);
     block_drop(block);
 }
 
@@ -285,6 +294,36 @@ block_cache_find(struct block_cache *cache, uint64_t file, uint32_t index)
         shard->misses++;
     unlock(shard);
     return block == NULL ? NULL : &block->shown;
+}
+
+void
+block_cache_fetch(struct block_cache *cache, uint64_t file, uint32_t index)
+{
+    const uint64_t hash = hash_of(file, index);
+
+    __builtin_prefetch(bucket_of(shard_of(cache, hash), hash));
+}
+
+void
+block_cache_fetch_block(struct block_cache *cache, uint64_t file,
+                        uint32_t index, size_t offset)
+{
+    const uint64_t hash = hash_of(file, index);
+    const uint8_t *block = (const uint8_t *)__atomic_load_n(
+        bucket_of(shard_of(cache, hash), hash), __ATOMIC_RELAXED);
+
+    /* It may be another block, or none any more. */
+    __builtin_prefetch(block);
+    __builtin_prefetch(
+        (const void *)((uintptr_t)block + sizeof(struct block) + offset));
+}
+
+struct cached_block *
+block_cache_hold(struct cached_block *block)
+{
+    atomic_fetch_add_explicit(&((struct block *)block)->holders, 1,
+                              memory_order_relaxed);
+    return block;
 }
 
 struct cached_block *

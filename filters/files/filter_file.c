@@ -198,6 +198,38 @@ filter_file_block(const struct filter_file *file,
     return load_block(file, index, true, block, err);
 }
 
+void
+filter_file_fetch(const struct filter_file *file,
+                  const struct filter_part *part, uint32_t group, unsigned step)
+{
+    const uint32_t first = part->block_first[FILTER_LOCATOR];
+    const uint32_t count = part->block_count[FILTER_LOCATOR];
+    const uint64_t groups = filter_part_places(part, FILTER_LOCATOR);
+    const struct filter_place *blocks = &file->places[first];
+    uint64_t end;
+    uint64_t head;
+    uint32_t index;
+
+    if (count == 0 || blocks->first > group)
+        return;
+    index =
+        search_numbers(&blocks->first, sizeof(*blocks), count, group, groups);
+    if (step == 0) {
+        block_cache_fetch(file->cache, file->salt, first + index);
+        return;
+    }
+    end = index + 1 < count ? blocks[index + 1].first : groups;
+    group -= blocks[index].first;
+    end -= blocks[index].first;
+    head = LOCATOR_NUMBER_SIZE * (1 + end);
+    block_cache_fetch_block(file->cache, file->salt, first + index,
+                            LOCATOR_NUMBER_SIZE * (1 + (size_t)group));
+    if (head < blocks[index].size) /* groups are about equally long */
+        block_cache_fetch_block(file->cache, file->salt, first + index,
+                                head +
+                                    (blocks[index].size - head) * group / end);
+}
+
 enum colander_code
 filter_file_nth_block(const struct filter_file *file,
                       const struct filter_part *part,

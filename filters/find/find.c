@@ -90,11 +90,26 @@ step_top(struct candidates *candidates, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* Fetches the first rows of all streams, so that misses overlap. */
+static void
+fetch_rows(const struct candidates *candidates)
+{
+    const struct plan *plan = &candidates->plan;
+
+    for (unsigned step = 0; step < DIRECT_STEPS; step++) {
+        for (size_t i = 0; i < plan->stream_count; i++) {
+            if (plan->streams[i]->fetch != NULL)
+                plan->streams[i]->fetch(plan->streams[i], step);
+        }
+    }
+}
+
 static enum colander_code
 fill_heap(struct candidates *candidates, struct colander_error *err)
 {
     const struct plan *plan = &candidates->plan;
 
+    fetch_rows(candidates);
     candidates->heap_count = plan->stream_count;
     for (size_t i = plan->stream_count; i-- > 0;) {
         enum colander_code code = stream_next(plan->streams[i], err);
@@ -439,7 +454,9 @@ read_row(const struct candidates *candidates, const struct candidate *found,
         !direct_is_newest(plan->recent, plan->levels, known->place, found->key))
         return COLANDER_OK;
     if (row.block == NULL) {
-        code = direct_read(candidates->find.filters, known->file, known->number,
+        struct direct_place place = direct_place_of(known->file, known->number);
+
+        code = direct_read(candidates->find.filters, known->file, &place,
                            snapshot_sequence(candidates->request.snapshot),
                            &row, err);
         rows->held[index] = row.block;

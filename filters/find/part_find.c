@@ -7,6 +7,9 @@
 /* Reading this few rows costs less than one more lookup. */
 #define ROWS_WORTH_VERIFYING 32
 
+/* More groups of a condition would not stay in the processor's cache. */
+#define FETCHED_MAX 16
+
 bool
 filter_query_is_unfiltered(const struct filter_query *query,
                            const uint64_t *unfiltered, uint32_t count)
@@ -387,4 +390,36 @@ part_find(const struct filter_file *filter, const struct filter_part *part,
     const struct asked asked = {filter, part, hints};
 
     return find(&asked, query, ranges, err);
+}
+
+/* ------------------------------------------------------------ fetching --- */
+
+static void
+fetch(const struct asked *asked, const struct filter_query *query,
+      unsigned step)
+{
+    const size_t count =
+        query->value_count < FETCHED_MAX ? query->value_count : FETCHED_MAX;
+
+    for (size_t i = 0; i < query->operand_count; i++)
+        fetch(asked, query->operands[i], step);
+    if (!is_countable(asked, query))
+        return;
+    for (size_t i = 0; i < count; i++) {
+        if (may_hold(asked, query, i))
+            filter_file_fetch(
+                asked->filter, asked->part,
+                locator_group(&asked->part->shape, query->value_hashes[i]),
+                step);
+    }
+}
+
+void
+part_fetch(const struct filter_file *filter, const struct filter_part *part,
+           const struct filter_query *query, const struct value_hints *hints,
+           unsigned step)
+{
+    const struct asked asked = {filter, part, hints};
+
+    fetch(&asked, query, step);
 }

@@ -15,6 +15,12 @@
 #define COST_SEGMENT_ROW 200 /* a row read there */
 #define COST_VERIFY 3500     /* a candidate, read at the snapshot */
 
+/* Rows that all streams together fetch ahead. */
+#define ROWS_AHEAD 64
+
+/* Files whose locators are fetched before they are asked. */
+#define FILES_FETCHED 16
+
 /* Most bytes of hints for single values. */
 #define HINTS_MAX (4u << 20)
 
@@ -132,6 +138,7 @@ add_stream(struct plan *plan, struct stream *stream, struct colander_error *err)
                                             &plan->stream_capacity, 1, err);
 
     stream->place = LEVELS_NONE; /* until the levels are known */
+    stream->ahead_max = 1;
     if (code == COLANDER_OK)
         plan->streams[plan->stream_count++] = stream;
     else
@@ -346,6 +353,41 @@ plan_any_file(struct planning *planning, struct sst_file *file,
     return add_whole(planning, file, err);
 }
 
+/* Begins to fetch what the locators of the marked files will be asked, so that
+ * the misses of several parts overlap. */
+static void
+fetch_file(const struct planning *planning, const struct sst_file *file,
+           unsigned step)
+{
+    const struct filter_file *filter = file->filter;
+
+    for (uint32_t i = 0; i < filter->part_count; i++) {
+        const struct value_hints hints = hints_of(planning, file, i);
+
+        if (!is_pruned(planning, file, i))
+            part_fetch(filter, &filter->parts[i],
+                       planning->find->request->query, &hints, step);
+    }
+}
+
+static void
+fetch_files(const struct planning *planning, const uint64_t *marks)
+{
+    const struct file_view *view = planning->plan->view;
+
+    for (unsigned step = 0; step < FILTER_FETCH_STEPS; step++) {
+        uint32_t left = FILES_FETCHED;
+
+        for (size_t i = 0; i < view->file_count && left > 0; i++) {
+            if ((marks[i / 64] >> i % 64 & 1) == 0 ||
+                view->files[i]->filter == NULL)
+                continue;
+            fetch_file(planning, view->files[i], step);
+            left--;
+        }
+    }
+}
+
 /* ---------------------------------------------------------- recent rows --- */
 
 /* Adds the stream of recent rows that may match, and counts them. *do_suffice
@@ -519,9 +561,25 @@ find_sources(struct planning *planning, struct colander_error *err)
         /* in a range, rows are counted */
         memset(marks, 0xff, words * sizeof(*marks));
     }
+    if (planning->is_whole_range)
+        fetch_files(planning, marks);
     code = plan_files(planning, marks, err);
     free(marks);
     return code;
+}
+
+/* Returns how many rows each stream fetches ahead: few if there are many
+ * streams, as it holds their blocks. */
+static uint32_t
+rows_ahead(const struct planning *planning)
+{
+    const size_t count = planning->plan->stream_count;
+    const uint64_t limit = planning->find->request->limit;
+    uint64_t rows = count < ROWS_AHEAD ? ROWS_AHEAD / (count + 1) : 1;
+
+    if (rows > STREAM_AHEAD_MAX)
+        rows = STREAM_AHEAD_MAX;
+    return (uint32_t)(limit < rows ? limit + (limit == 0) : rows);
 }
 
 /* Lists the levels, if rows can be read directly. This must follow the recent
@@ -531,6 +589,7 @@ take_levels(struct planning *planning, struct family_filters *family)
 {
     struct filters *filters = planning->find->filters;
     struct plan *plan = planning->plan;
+    const uint32_t ahead_max = rows_ahead(planning);
 
     if (plan->is_scan || plan->stream_count == 0 || !planning->has_recent_keys)
         return;
@@ -540,8 +599,10 @@ take_levels(struct planning *planning, struct family_filters *family)
     for (size_t i = 0; plan->levels != NULL && i < plan->stream_count; i++) {
         struct stream *stream = plan->streams[i];
 
-        if (stream->file != NULL)
-            stream->place = levels_find(plan->levels, stream->file->number);
+        if (stream->file == NULL)
+            continue;
+        stream->place = levels_find(plan->levels, stream->file->number);
+        stream->ahead_max = ahead_max;
     }
 }
 

@@ -19,6 +19,8 @@
 
 #include "filters/direct.h"
 
+#define STREAM_AHEAD_MAX 8 /* rows that a stream fetches at once */
+
 /* What the streams of one find share. */
 struct stream_find {
     struct filters *filters;
@@ -34,8 +36,11 @@ struct stream {
                             * stream, or by who sets its block to NULL */
     uint64_t number;       /* then of this row in the file */
     uint32_t place;        /* of the file in the levels, or LEVELS_NONE */
+    uint32_t ahead_max;    /* rows to fetch at once */
     enum colander_code (*next)(struct stream *stream,
                                struct colander_error *err);
+    void (*fetch)(struct stream *stream, unsigned step); /* before the first
+                                     * `next`, see direct_fetch; or NULL */
     void (*close)(struct stream *stream);
     struct sst_file *file; /* of part and SST streams, borrowed; else NULL */
     bool has_failed;       /* `next` failed, */

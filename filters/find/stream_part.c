@@ -1,7 +1,8 @@
 /*
  * Streams of parts: rows that a filter points to.
  *
- * Rows are read directly (filters/direct.h). Where they cannot be, a run of one
+ * Rows are read directly (filters/direct.h), and their blocks are fetched some
+ * rows ahead. Where they cannot be, a run of one
  * or two rows whose keys are in the filter returns those keys without reading
  * the SST. Longer runs, and runs in files that have one anchor for each
  * segment, are then read by a cursor on the SST.
@@ -37,9 +38,95 @@ struct part_stream {
     struct colander_buffer low;  /* lower bound of its keys, included */
     struct colander_buffer high; /* upper bound, excluded */
 
+    /* Rows that come next, unless they were passed over. */
+    struct direct_place ahead[STREAM_AHEAD_MAX];
+    uint32_t ahead_count;
+    uint32_t ahead_next;
+
     size_t range_count;
     struct row_range ranges[]; /* runs of rows, ascending */
 };
+
+/* ---------------------------------------------------------------- ahead --- */
+
+static void
+drop_ahead(struct part_stream *part)
+{
+    while (part->ahead_next < part->ahead_count)
+        direct_place_release(part->stream.find->filters,
+                             &part->ahead[part->ahead_next++]);
+    part->ahead_next = part->ahead_count = 0;
+}
+
+static void
+add_ahead(struct part_stream *part, uint32_t row)
+{
+    part->ahead[part->ahead_count++] =
+        direct_place_of(part->stream.file, part->part->first_row + row);
+}
+
+/* Lists the rows that come next, from those of the current run on. */
+static void
+list_ahead(struct part_stream *part)
+{
+    const bool is_reverse = part->stream.find->request->is_reverse;
+    uint32_t left = part->row_left;
+    uint32_t row = part->row;
+    size_t place = part->place;
+
+    while (part->ahead_count < part->stream.ahead_max) {
+        const struct row_range *range;
+
+        if (left > 0) {
+            add_ahead(part, row);
+            row += is_reverse ? UINT32_MAX : 1;
+            left--;
+            continue;
+        }
+        if (place == part->range_count)
+            return;
+        range =
+            &part->ranges[is_reverse ? part->range_count - 1 - place : place];
+        place++;
+        left = range->end - range->first;
+        row = is_reverse ? range->end - 1 : range->first;
+    }
+}
+
+static bool
+is_direct(const struct part_stream *part)
+{
+    return part->stream.place != LEVELS_NONE && part->filter->span_count > 0;
+}
+
+static void
+fetch_first(struct stream *stream, unsigned step)
+{
+    struct part_stream *part = (struct part_stream *)stream;
+
+    if (!is_direct(part))
+        return;
+    if (step == 0)
+        list_ahead(part);
+    direct_fetch(stream->find->filters, stream->file, part->ahead,
+                 part->ahead_count, step);
+}
+
+/* Returns the place of the row that was taken last. */
+static struct direct_place *
+find_place(struct part_stream *part, uint32_t row)
+{
+    if (part->ahead_next < part->ahead_count &&
+        part->ahead[part->ahead_next].number == part->part->first_row + row)
+        return &part->ahead[part->ahead_next++];
+    drop_ahead(part);
+    add_ahead(part, row);
+    list_ahead(part);
+    for (unsigned step = 0; step < DIRECT_STEPS; step++)
+        direct_fetch(part->stream.find->filters, part->stream.file, part->ahead,
+                     part->ahead_count, step);
+    return &part->ahead[part->ahead_next++];
+}
 
 static void
 close_part(struct stream *stream)
@@ -47,6 +134,7 @@ close_part(struct stream *stream)
     struct part_stream *part = (struct part_stream *)stream;
 
     direct_release(stream->find->filters, &stream->row);
+    drop_ahead(part);
     engine_cursor_close(part->cursor);
     sst_close(part->sst);
     row_keys_reader_release(&part->keys);
@@ -256,9 +344,9 @@ give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
     const uint32_t taken = take_row(part);
     enum colander_code code = COLANDER_OK;
 
-    if (part->stream.place != LEVELS_NONE)
+    if (is_direct(part))
         code = direct_read(
-            find->filters, part->stream.file, part->part->first_row + taken,
+            find->filters, part->stream.file, find_place(part, taken),
             snapshot_sequence(find->request->snapshot), row, err);
     if (code == COLANDER_OK && row->block == NULL) {
         code = leave_rows(part, taken, err);
@@ -298,8 +386,7 @@ next_part_key(struct stream *stream, struct colander_error *err)
             const bool is_long = part->part->shape.fine != 1 ||
                                  range.end - range.first > ROWS_BY_KEY;
 
-            if (!is_long ||
-                (stream->place != LEVELS_NONE && part->filter->span_count > 0))
+            if (!is_long || is_direct(part))
                 begin_rows(part, &range, is_long);
             else
                 code = begin_segment(part, &range, err);
@@ -322,6 +409,7 @@ stream_open_part(const struct stream_find *find, struct sst_file *file,
     memset(created, 0, sizeof(*created));
     created->stream.find = find;
     created->stream.next = next_part_key;
+    created->stream.fetch = fetch_first;
     created->stream.close = close_part;
     created->stream.file = file;
     created->filter = file->filter;

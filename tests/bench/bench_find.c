@@ -5,8 +5,8 @@
  *
  * The index answers by walking its entries and reading the rows. All caches
  * have the default size; SQLite's holds everything. The data that is asked for
- * fits into them, except in the figures `wide`. All deliver whole rows: msgpack,
- * and SQLite the text of JSON.
+ * fits into them, except in the figures `wide`. All deliver whole rows: as
+ * msgpack, or JSON from SQLite.
  *
  * SPDX-License-Identifier: MIT
  */
