@@ -8,12 +8,19 @@
 
 #include <stdlib.h>
 
-/* Costs of steps in nanoseconds, measured by `colander-bench find` on warm
- * data. Only their ratios matter. */
-#define COST_SCAN_ROW 250    /* a row of a scan, merged and evaluated */
+/* Costs of steps in nanoseconds, measured on files that the system has in
+ * memory. Only their ratios matter. A block is not yet decoded. */
+#define COST_SCAN_ROW 150    /* a row of a scan, merged and evaluated */
+#define COST_SCAN_BLOCK 4000 /* a block of data in a scan */
+#define COST_ROW 100         /* a row that is read directly, and evaluated */
+#define COST_MATCH 120       /* the same once more, with its key */
+#define COST_BLOCK 5000      /* a block that is read directly */
 #define COST_SEGMENT 4000    /* a seek in an SST */
 #define COST_SEGMENT_ROW 200 /* a row read there */
-#define COST_VERIFY 3500     /* a candidate, read at the snapshot */
+#define COST_VERIFY 3500     /* a candidate, read by the engine */
+
+/* Rows of a block where that is not known. */
+#define BLOCK_ROWS 40
 
 /* Rows that all streams together fetch ahead. */
 #define ROWS_AHEAD 64
@@ -33,7 +40,9 @@ struct planning {
     uint64_t *hash_slots; /* the same for each hash; NULL: not kept */
     uint64_t row_count;   /* approximate rows that a scan would read */
     bool is_whole_range;  /* the find has no bounds; the rows are counted */
-    uint64_t cost;        /* of the candidates so far */
+    uint64_t cost;        /* of the candidates so far, */
+    uint64_t block_count; /* and the blocks of data, if they are known, and */
+    uint64_t block_rows;  /* rows of their files */
     uint64_t rows;        /* how many candidates */
     bool has_recent_keys; /* of all rows and deletes that are in no SST */
 };
@@ -200,14 +209,35 @@ expect_matches(const struct filter_part *part, const struct row_ranges *ranges)
     return matches;
 }
 
+/* Counts the cost of rows that are read directly. */
 static void
-count_cost(struct planning *planning, const struct filter_part *part,
-           const struct row_ranges *ranges)
+count_direct(struct planning *planning, const struct filter_file *filter,
+             const struct filter_part *part, const struct row_ranges *ranges,
+             uint64_t rows)
+{
+    const uint64_t file_rows = filter_file_rows(filter);
+    const uint64_t most =
+        1 + filter->span_count * (uint64_t)part->shape.row_count / file_rows;
+    const uint64_t blocks =
+        ranges->count + rows * filter->span_count / file_rows;
+
+    planning->cost += rows * COST_ROW +
+                      expect_matches(part, ranges) * COST_MATCH +
+                      (blocks < most ? blocks : most) * COST_BLOCK;
+    planning->block_count += filter->span_count;
+    planning->block_rows += file_rows;
+}
+
+static void
+count_cost(struct planning *planning, const struct filter_file *filter,
+           const struct filter_part *part, const struct row_ranges *ranges)
 {
     uint64_t rows = row_ranges_rows(ranges);
 
     planning->rows += rows;
-    if (part->shape.fine == 1 && rows <= 2 * ranges->count)
+    if (planning->has_recent_keys && filter->span_count > 0)
+        count_direct(planning, filter, part, ranges, rows);
+    else if (part->shape.fine == 1 && rows <= 2 * ranges->count)
         planning->cost += rows * COST_VERIFY;
     else
         planning->cost += ranges->count * COST_SEGMENT +
@@ -256,7 +286,7 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     *fate = has_keys ? PART_READ : PART_WHOLE;
     if (!has_keys)
         return COLANDER_OK;
-    count_cost(planning, part, ranges);
+    count_cost(planning, file->filter, part, ranges);
     code = stream_open_part(planning->find, file, index, ranges, &stream, err);
     return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
@@ -606,14 +636,26 @@ take_levels(struct planning *planning, struct family_filters *family)
     }
 }
 
+static uint64_t
+scan_cost(const struct planning *planning)
+{
+    const uint64_t rows = planning->row_count;
+    const double blocks =
+        planning->block_rows == 0
+            ? 1.0 / BLOCK_ROWS
+            : (double)planning->block_count / (double)planning->block_rows;
+
+    return rows * COST_SCAN_ROW +
+           (uint64_t)((double)rows * blocks * COST_SCAN_BLOCK);
+}
+
 static void
 choose(struct planning *planning, bool may_scan)
 {
     struct colander_explain *explain = explain_of(planning);
 
     explain->rows_expected = planning->rows;
-    planning->plan->is_scan =
-        may_scan && planning->cost > planning->row_count * COST_SCAN_ROW;
+    planning->plan->is_scan = may_scan && planning->cost > scan_cost(planning);
     explain->reason = planning->plan->is_scan
                           ? "reading candidates would cost more than all rows"
                           : "value filters say which rows may match";

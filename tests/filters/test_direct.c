@@ -139,23 +139,29 @@ compare_value(struct colander_family *family, const char *path,
 }
 
 #define LARGE_ROWS 1000
-#define NEAR_KINDS 5 /* of rows near each other; other rows have other kinds */
+#define NEAR_KINDS                                                             \
+    5 /* of the first rows of each RUN_EVERY; others have others */
+#define NEAR_ROWS 16
+#define RUN_EVERY 64
 
-/* A row of about a KiB, so that a block has some fifteen. */
+/* A row of about a KiB, so that a block has some fifteen, or of three. */
 static void
 put_large(struct store_fixture *fixture, struct colander_family *family,
-          int number)
+          int number, bool is_larger)
 {
-    static char filling[1000];
+    static char filling[3000];
+    const size_t size = is_larger ? sizeof(filling) - 1 : 999;
     char key[16];
 
-    memset(filling, 'a' + number % 7, sizeof(filling) - 1);
+    memset(filling, 'a' + number % 7, size);
+    filling[size] = 0;
     key_text(key, number);
     colander_row_builder_add(fixture->builder, "filling",
                              colander_text(filling));
-    colander_row_builder_add(
-        fixture->builder, "kind",
-        colander_integer(number < 60 ? number % NEAR_KINDS : number));
+    colander_row_builder_add(fixture->builder, "kind",
+                             colander_integer(number % RUN_EVERY < NEAR_ROWS
+                                                  ? number % NEAR_KINDS
+                                                  : number));
     OK(put_text(fixture, family, key, "number", colander_text(key), NULL));
 }
 
@@ -452,7 +458,7 @@ FIXTURE_TEST(memory_of_deleted_files_is_given_back)
     struct filters *filters;
 
     for (int i = 0; i < 3 * LARGE_ROWS; i++)
-        put_large(fixture, family, i);
+        put_large(fixture, family, i, false);
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
     filters = filters_of(family, &found);
@@ -460,7 +466,7 @@ FIXTURE_TEST(memory_of_deleted_files_is_given_back)
         compare_value(family, "kind", colander_integer(i), NULL);
     assert_true(block_cache_bytes_used(filters->rows) > 3 << 20);
     assert_true(atomic_load(&filters->lent) >= 3);
-    put_large(fixture, family, 0);
+    put_large(fixture, family, 0, false);
     OK(colander_family_flush(family, NULL));
     OK(colander_family_compact(family, NULL));
     for (int i = 0; i < 1000 && atomic_load(&filters->lent) > 0; i++) {
@@ -522,6 +528,7 @@ FIXTURE_TEST(versions_on_both_sides_of_a_block_are_told_apart)
 
     colander_filter_options_init(&options);
     for (int changed = 0; changed < 40; changed++) {
+        const bool is_larger = changed % 4 == 0;
         struct colander_family *family;
         struct colander_snapshot *snapshot;
         char name[16];
@@ -532,12 +539,12 @@ FIXTURE_TEST(versions_on_both_sides_of_a_block_are_told_apart)
         options.rows_per_segment = changed % 2 == 0 ? 16 : 1;
         OK(colander_family_set_filters(family, &options, NULL));
         for (int i = 0; i < LARGE_ROWS; i++)
-            put_large(fixture, family, i);
+            put_large(fixture, family, i, is_larger);
         OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
         if (changed % 3 == 0)
             delete_row(family, changed);
         else
-            put_large(fixture, family, changed);
+            put_large(fixture, family, changed, is_larger);
         delete_row(family, (changed + 15) % 40);
         OK(colander_family_flush(family, NULL));
         assert_all_loaded(family);

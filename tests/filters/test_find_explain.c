@@ -190,6 +190,31 @@ FIXTURE_TEST(value_in_most_rows_is_scanned_for)
     assert_int_equal(explain.rows_returned, FILES * ROWS / 50 * 49);
 }
 
+/* Rows that lie together are read directly, unless they are nearly all. */
+FIXTURE_TEST(half_of_all_rows_are_candidates_if_they_lie_together)
+{
+    struct colander_family *family = kept_family(fixture, "ascending");
+    struct colander_explain explain;
+
+    for (int i = 0; i < ROWS; i++) {
+        char key[16];
+
+        (void)snprintf(key, sizeof(key), "%08d", i);
+        OK(put_text(fixture, family, key, "number", colander_text(key), NULL));
+    }
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    explain =
+        explain_of(family, colander_where("number", COLANDER_LT,
+                                          colander_text("00001024"), NULL));
+    assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+    assert_int_equal(explain.rows_returned, 1024);
+    assert_int_equal(explain.rows_direct, 1024);
+    explain = explain_of(family, colander_where("number", COLANDER_GE,
+                                                colander_text("0"), NULL));
+    assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+}
+
 FIXTURE_TEST(all_of_drives_from_its_rare_side)
 {
     struct colander_family *family = fill_family(fixture);
