@@ -78,6 +78,10 @@ struct block_cache_sizes {
 
 struct block_cache_sizes block_cache_sizes(struct block_cache *cache);
 
+/* Returns how many bytes fit. Whoever holds most of them makes every change of
+ * the cache slow. */
+size_t block_cache_capacity(const struct block_cache *cache);
+
 /* Returns the bytes only. Takes no lock. */
 uint64_t block_cache_bytes_used(struct block_cache *cache);
 

@@ -416,6 +416,12 @@ block_cache_forget(struct block_cache *cache, uint64_t file, uint32_t count)
     }
 }
 
+size_t
+block_cache_capacity(const struct block_cache *cache)
+{
+    return cache->shards[0].capacity * cache->shard_count;
+}
+
 uint64_t
 block_cache_bytes_used(struct block_cache *cache)
 {

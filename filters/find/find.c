@@ -21,8 +21,10 @@
 /* A file that is missing in this many views is lost, not being replaced. */
 #define PLANS_MAX 64
 
-/* A lot holds about as many bytes of rows. Others are read again. */
+/* A lot holds about as many bytes of rows, and no more than this part of the
+ * cache. Others are read again. */
 #define LOT_BYTES ((size_t)4 << 20)
+#define LOT_PART_OF_CACHE 8
 
 /* The row of a key, if a stream has read it directly. */
 struct lot_row {
@@ -47,7 +49,8 @@ struct candidates {
     struct lot_row *rows; /* of the keys */
     size_t row_count;
     size_t row_capacity;
-    size_t held_bytes; /* of blocks */
+    size_t held_bytes; /* of blocks, */
+    size_t held_max;   /* and about the most */
 };
 
 /* ----------------------------------------------------------------- heap --- */
@@ -263,6 +266,9 @@ find_candidates_open(void *context, const struct candidate_request *request,
     created->request = *request;
     created->find.filters = filters;
     created->find.request = &created->request;
+    created->held_max = block_cache_capacity(filters->rows) / LOT_PART_OF_CACHE;
+    if (created->held_max > LOT_BYTES)
+        created->held_max = LOT_BYTES;
     code = make_plan(created, true, err);
     if (code != COLANDER_OK || created->plan.is_scan) {
         find_candidates_close(created);
@@ -311,7 +317,7 @@ take_row(struct candidates *candidates)
     taken.file = stream->file;
     taken.number = stream->number;
     taken.place = stream->place;
-    if (candidates->held_bytes < LOT_BYTES) {
+    if (candidates->held_bytes < candidates->held_max) {
         taken.row = stream->row;
         candidates->held_bytes += stream->row.block->bytes.size;
         stream->row.block = NULL;
