@@ -30,7 +30,7 @@ part_find(const struct filter_file *filter, const struct filter_part *part,
 void part_fetch(const struct filter_file *filter,
                 const struct filter_part *part,
                 const struct filter_query *query,
-                const struct value_hints *hints, unsigned step);
+                const struct hash_hints *hints, unsigned step);
 
 /* Fills `bounds` with rows of the part, including all whose keys are in [from,
  * until); empty: no bound. Requires that the part has keys. */

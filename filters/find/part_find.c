@@ -399,7 +399,7 @@ fetch(const struct asked *asked, const struct filter_query *query,
       unsigned step)
 {
     const size_t count =
-        query->value_count < FETCHED_MAX ? query->value_count : FETCHED_MAX;
+        query->hash_count < FETCHED_MAX ? query->hash_count : FETCHED_MAX;
 
     for (size_t i = 0; i < query->operand_count; i++)
         fetch(asked, query->operands[i], step);
@@ -409,14 +409,13 @@ fetch(const struct asked *asked, const struct filter_query *query,
         if (may_hold(asked, query, i))
             filter_file_fetch(
                 asked->filter, asked->part,
-                locator_group(&asked->part->shape, query->value_hashes[i]),
-                step);
+                locator_group(&asked->part->shape, query->hashes[i]), step);
     }
 }
 
 void
 part_fetch(const struct filter_file *filter, const struct filter_part *part,
-           const struct filter_query *query, const struct value_hints *hints,
+           const struct filter_query *query, const struct hash_hints *hints,
            unsigned step)
 {
     const struct asked asked = {filter, part, hints};

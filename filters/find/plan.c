@@ -392,7 +392,7 @@ fetch_file(const struct planning *planning, const struct sst_file *file,
     const struct filter_file *filter = file->filter;
 
     for (uint32_t i = 0; i < filter->part_count; i++) {
-        const struct value_hints hints = hints_of(planning, file, i);
+        const struct hash_hints hints = hints_of(planning, file, i);
 
         if (!is_pruned(planning, file, i))
             part_fetch(filter, &filter->parts[i],
