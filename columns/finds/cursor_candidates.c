@@ -35,10 +35,11 @@ struct cursor_candidates {
     struct candidate_request request;
     struct candidate_source source; /* its candidates are NULL: not open */
     enum colander_code failure;     /* of the hooks: it is not asked again */
+    bool is_reading_ahead;          /* readers have a lot */
 
-    size_t lot_size; /* of the next lot */
     bool is_largest; /* the lot has the largest size */
     bool is_end;     /* it is the last */
+    size_t lot_size; /* of the next lot */
     size_t key_count;
     size_t key_next; /* whose row is to be read */
     size_t key_max;
@@ -52,7 +53,6 @@ struct cursor_candidates {
     size_t row_largest; /* bytes, of the rows read last */
 
     struct readers *readers; /* NULL: not yet, or never */
-    bool is_reading_ahead;   /* they have a lot */
 
     struct found_rows own_rows; /* those read here */
 };

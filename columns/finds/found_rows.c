@@ -15,7 +15,7 @@ read_others(struct found_rows *rows, const struct candidate *found,
     for (size_t i = 0; i < count; i++) {
         if (rows->direct.rows[i].data != NULL)
             continue;
-        rows->indexes[i] = (uint8_t)left;
+        rows->direct.rows[i].size = left;
         keys[left++] = found[i].key;
     }
     rows->direct_count = count - left;
@@ -54,7 +54,8 @@ found_rows_get(const struct found_rows *rows, size_t index,
     if (index >= rows->direct.count)
         return false;
     if (rows->direct.rows[index].data == NULL)
-        return engine_rows_get(rows->others, rows->indexes[index], row);
+        return engine_rows_get(rows->others, rows->direct.rows[index].size,
+                               row);
     *row = rows->direct.rows[index];
     return true;
 }
@@ -65,7 +66,7 @@ found_rows_size(const struct found_rows *rows, size_t index)
     if (index >= rows->direct.count)
         return 0;
     if (rows->direct.rows[index].data == NULL)
-        return engine_rows_size(rows->others, rows->indexes[index]);
+        return engine_rows_size(rows->others, rows->direct.rows[index].size);
     return rows->direct.held[index] == NULL ? rows->direct.rows[index].size
                                             : rows->direct.held_sizes[index];
 }

@@ -22,9 +22,9 @@ struct candidate_source {
 
 struct found_rows {
     const struct candidate_source *source; /* of the last read */
-    struct candidate_rows direct;
-    struct engine_rows *others;      /* NULL until some are read */
-    uint8_t indexes[FOUND_ROWS_MAX]; /* in `others`, of rows not in `direct` */
+    struct candidate_rows direct; /* sizes of rows that are not read: their
+                                   * indexes in `others` */
+    struct engine_rows *others;   /* NULL until some are read */
     size_t direct_count;
 };
 

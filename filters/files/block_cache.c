@@ -312,10 +312,11 @@ block_cache_fetch_block(struct block_cache *cache, uint64_t file,
     const uint8_t *block = (const uint8_t *)__atomic_load_n(
         bucket_of(shard_of(cache, hash), hash), __ATOMIC_RELAXED);
 
+    if (block == NULL)
+        return;
     /* It may be another block, or none any more. */
     __builtin_prefetch(block);
-    __builtin_prefetch(
-        (const void *)((uintptr_t)block + sizeof(struct block) + offset));
+    __builtin_prefetch(block + sizeof(struct block) + offset);
 }
 
 struct cached_block *

@@ -392,11 +392,13 @@ fetch_file(const struct planning *planning, const struct sst_file *file,
     const struct filter_file *filter = file->filter;
 
     for (uint32_t i = 0; i < filter->part_count; i++) {
-        const struct hash_hints hints = hints_of(planning, file, i);
+        struct hash_hints hints;
 
-        if (!is_pruned(planning, file, i))
-            part_fetch(filter, &filter->parts[i],
-                       planning->find->request->query, &hints, step);
+        if (is_pruned(planning, file, i))
+            continue;
+        hints = hints_of(planning, file, i);
+        part_fetch(filter, &filter->parts[i], planning->find->request->query,
+                   &hints, step);
     }
 }
 
@@ -508,15 +510,18 @@ take_view(struct planning *planning, struct family_filters *family,
     return code;
 }
 
-/* Allocates the bits for the hierarchy's answers. */
+/* Allocates the bits for the hierarchy's answers, and for files after them. */
 static enum colander_code
 make_room(struct planning *planning, struct colander_error *err)
 {
-    const size_t words = (planning->plan->view->slot_count + 63) / 64;
+    const struct file_view *view = planning->plan->view;
+    const size_t words = (view->slot_count + 63) / 64;
+    const size_t mark_words = view->file_count / 64 + 1;
     const size_t hashes = filter_query_hashes(planning->find->request->query);
 
     planning->slot_words = words;
-    planning->slots = malloc((words + 1) * sizeof(*planning->slots));
+    planning->slots =
+        malloc((words + 1 + mark_words) * sizeof(*planning->slots));
     if (planning->slots == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     /* A single hash needs no hints. Without memory, more filters are read. */
@@ -579,9 +584,7 @@ find_sources(struct planning *planning, struct colander_error *err)
             ask_hierarchy(planning, find->request->query, planning->slots, err);
     if (code != COLANDER_OK)
         return code;
-    marks = malloc(words * sizeof(*marks));
-    if (marks == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    marks = planning->slots + planning->slot_words + 1;
     planning->is_whole_range = find->from.size == 0 && find->until.size == 0;
     if (planning->is_whole_range) {
         planning->row_count += view->row_count;
@@ -593,9 +596,7 @@ find_sources(struct planning *planning, struct colander_error *err)
     }
     if (planning->is_whole_range)
         fetch_files(planning, marks);
-    code = plan_files(planning, marks, err);
-    free(marks);
-    return code;
+    return plan_files(planning, marks, err);
 }
 
 /* Returns how many rows each stream fetches ahead: few if there are many
