@@ -95,8 +95,11 @@ scan(const struct experiment *it, struct bench_store *store)
 static void
 find(const struct experiment *it, struct bench_store *store, struct need *need)
 {
+    static const enum bench_kind kinds[] = {BENCH_FIVE, BENCH_TWENTY,
+                                            BENCH_ABSENT, BENCH_ANY};
+
     for (uint64_t i = 0; i < it->finds; i++) {
-        const enum bench_kind kind = (enum bench_kind)(i % (BENCH_ANY + 1));
+        const enum bench_kind kind = kinds[i % 4];
         struct bench_question question;
 
         bench_question_make(&question, kind, it->rows, i);
