@@ -43,7 +43,7 @@ struct filters {
     atomic_size_t span_bytes; /* of filters that are open, */
     size_t span_bytes_max;    /* and how many there may be */
     pthread_mutex_t lend_mutex;
-    atomic_uint_fast64_t lent; /* set under lend_mutex, in units of its own */
+    atomic_uint_fast64_t lent; /* set under lend_mutex, in steps */
     unsigned descriptors_max;  /* that stay open for direct reads */
 
     /* Writes under way, counted by the settings that they began with: a change

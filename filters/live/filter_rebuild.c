@@ -25,6 +25,27 @@ add_entry(void *context, const struct sst_entry *entry,
     return filter_builder_add(rebuild->builder, entry, err);
 }
 
+/* Adds the rows of an SST that another program has written, in a form that only
+ * the engine reads. Such files have one version of each row. */
+static enum colander_code
+add_foreign_rows(struct rebuild *rebuild, struct sst *sst,
+                 struct colander_error *err)
+{
+    struct sst_entry entry = {.block = SST_BLOCK_UNKNOWN, .is_put = true};
+    struct engine_cursor *cursor;
+    bool is_row = true;
+    enum colander_code code = sst_cursor_open(sst, NULL, false, &cursor, err);
+
+    while (code == COLANDER_OK && is_row) {
+        code =
+            engine_cursor_next(cursor, &is_row, &entry.key, &entry.value, err);
+        if (code == COLANDER_OK && is_row)
+            code = add_entry(rebuild, &entry, err);
+    }
+    engine_cursor_close(cursor);
+    return code;
+}
+
 /* Builds the filter of an SST at `path`, as when the SST was written: with
  * deletes and older versions of rows. */
 static enum colander_code
@@ -48,6 +69,12 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
                              "the path of the store is too long");
     if (code == COLANDER_OK)
         code = sst_entries_visit(sst_path, add_entry, &rebuild, err);
+    if (code == COLANDER_CORRUPT && !sst_tag(sst, tag)) {
+        filter_builder_destroy(rebuild.builder);
+        code = filter_builder_create(path, settings, &rebuild.builder, err);
+        if (code == COLANDER_OK)
+            code = add_foreign_rows(&rebuild, sst, err);
+    }
     if (code == COLANDER_OK) {
         (void)sst_tag(sst, tag);
         code = filter_builder_finish(rebuild.builder, tag, sst_entry_count(sst),
