@@ -268,7 +268,11 @@ print_turns(const struct play *play, struct thread *threads, size_t count)
            (unsigned long long)recent_found,
            (unsigned long long)plans[COLANDER_PLAN_SCAN]);
     assert_true(plans[COLANDER_PLAN_CANDIDATES] > 0 && recent_found > 0);
-    assert_mostly_direct(&all);
+    /* How many there are depends on how fast rows are written meanwhile. */
+    printf("%llu of %llu rows read directly\n",
+           (unsigned long long)all.rows_direct,
+           (unsigned long long)all.rows_verified);
+    assert_true(all.rows_direct > 0);
 }
 
 static void
@@ -319,8 +323,11 @@ open_families(struct play *play, struct store_fixture *fixture)
 static void
 check_all(struct play *play, uint64_t random)
 {
+    const struct colander_filter_options options = usual_filters();
     struct actor actor;
 
+    OK(colander_family_set_filters(play->world.rows, &options, NULL));
+    OK(colander_family_refilter(play->world.rows, NULL, NULL));
     init_actor(&actor, &play->world, 0, random);
     for (uint64_t i = 0; i < KEYS; i++)
         assert_int_equal(shared_load(&play->world.versions[i].begun),
@@ -334,6 +341,7 @@ check_all(struct play *play, uint64_t random)
         check_load(&actor);
     }
     check_once(&actor);
+    assert_mostly_direct(&actor.finds);
     release_actor(&actor);
 }
 
