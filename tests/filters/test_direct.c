@@ -8,6 +8,7 @@
 #include "support/compared_finds.h"
 #include "support/damage.h"
 #include "support/filter_files.h"
+#include "support/plain_finds.h"
 #include "support/scoped.h"
 
 #include "columns/bulk.h"
@@ -462,8 +463,12 @@ FIXTURE_TEST(memory_of_deleted_files_is_given_back)
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
     filters = filters_of(family, &found);
-    for (int i = 0; i < 3 * LARGE_ROWS; i++)
-        compare_value(family, "kind", colander_integer(i), NULL);
+    for (int i = 60; i < 3 * LARGE_ROWS; i += 10) { /* a row of each block */
+        uint64_t count;
+
+        OK(find_count(family, "kind", i, &count));
+        assert_int_equal(count, 1);
+    }
     assert_true(block_cache_bytes_used(filters->rows) > 3 << 20);
     assert_true(atomic_load(&filters->lent) >= 3);
     put_large(fixture, family, 0, false);
