@@ -1,8 +1,8 @@
 /*
- * SST files that are written outside the database, for a family without keys,
- * and that join it atomically. The observer sees them written. It gets
- * `created` before anyone can read them, or with is_ok false if they do not
- * join.
+ * SST files that are written outside the database and join a family
+ * atomically, together with marks of it. Each replaces what the family has
+ * under its keys. The observer sees them written. It gets `created` before
+ * anyone can read them, or with is_ok false if they do not join.
  *
  * They are in a directory of their own in the store. The caller may put files
  * there, too. All are removed with it; the next open for writing removes what a
@@ -29,11 +29,11 @@ COLANDER_CHECKED enum colander_code bulk_files_visit_leftovers(
                                 struct colander_error *err),
     void *context, struct colander_error *err);
 
-/* Fails with READ_ONLY, DROPPED, or INVALID if the family has a key. Keeps a
- * reference to the family. */
+/* Fails with READ_ONLY, DROPPED, or, if they must be the first files, with
+ * INVALID if the family has a key. Keeps a reference to the family. */
 COLANDER_CHECKED enum colander_code
-bulk_files_create(struct engine_family *family, struct bulk_files **files,
-                  struct colander_error *err);
+bulk_files_create(struct engine_family *family, bool is_first,
+                  struct bulk_files **files, struct colander_error *err);
 
 /* Removes the files that were not installed. NULL is allowed. */
 void bulk_files_destroy(struct bulk_files *files);
@@ -41,10 +41,18 @@ void bulk_files_destroy(struct bulk_files *files);
 /* Returns the directory, borrowed. */
 const char *bulk_files_path(const struct bulk_files *files);
 
+/* Adds a mark (copied), which is set when the files join. It replaces one of
+ * the same name that was added before. An empty value removes the mark. */
+COLANDER_CHECKED enum colander_code bulk_files_mark(struct bulk_files *files,
+                                                    struct colander_slice name,
+                                                    struct colander_slice value,
+                                                    struct colander_error *err);
+
 /*
- * Adds all finished files to the family, synced. Writes and new snapshots wait
- * until this is done; older snapshots do not see the files. On failure no file
- * has joined.
+ * Adds all finished files and marks to the family, synced. Flushes the family
+ * first, so what was written to it before is synced, too. Writes and new
+ * snapshots wait until the files have joined; older snapshots do not see them.
+ * On failure no file has joined.
  */
 COLANDER_CHECKED enum colander_code
 bulk_files_install(struct bulk_files *files, struct colander_error *err);

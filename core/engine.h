@@ -100,6 +100,10 @@ bool engine_family_is_dropped(const struct engine_family *family);
 /* Whether all rows and deletes of the family are in SST files. */
 bool engine_family_is_flushed(struct engine_family *family);
 
+/* Whether the database slows writes down or stops them, and a compaction of the
+ * family goes on, which may change that. */
+bool engine_family_is_stalled(struct engine_family *family);
+
 /*
  * Deletes the family and its rows. Waits for writes and flushes in progress and
  * stops compactions. Later calls through any reference fail with DROPPED. Open

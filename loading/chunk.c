@@ -22,12 +22,17 @@ chunk_add_piece(struct chunk *chunk, const struct piece *piece,
 }
 
 enum colander_code
-chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
-                  struct colander_slice row, struct colander_error *err)
+chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
+                  struct colander_slice key, struct colander_slice row,
+                  struct colander_error *err)
 {
-    const struct waiting_row waiting = {(uint32_t)piece, (uint32_t)key.size,
-                                        (uint32_t)row.size,
-                                        chunk->waiting_bytes.size};
+    const struct waiting_row waiting = {
+        .piece = (uint32_t)piece,
+        .key_size = (uint32_t)key.size,
+        .row_size = (uint32_t)row.size,
+        .has_new_key = has_new_key,
+        .key_at = chunk->waiting_bytes.size,
+    };
     enum colander_code code =
         array_reserve(&chunk->waiting, chunk->waiting_count,
                       &chunk->waiting_capacity, 1, err);
@@ -35,7 +40,7 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
     if (code == COLANDER_OK)
         code = colander_buffer_append(&chunk->waiting_bytes, key.data, key.size,
                                       err);
-    if (code == COLANDER_OK && row.size > 0)
+    if (code == COLANDER_OK)
         code = colander_buffer_append(&chunk->waiting_bytes, row.data, row.size,
                                       err);
     if (code == COLANDER_OK)
@@ -87,16 +92,10 @@ trim(struct colander_buffer *buffer)
 static void
 chunk_clear(struct chunk *chunk)
 {
-    if (chunk->text.capacity > 4 * CHUNK_SIZE) { /* its batch grew as well */
-        colander_batch_destroy(chunk->batch);
-        chunk->batch = NULL;
-    }
     trim(&chunk->text);
     trim(&chunk->keys);
     trim(&chunk->waiting_bytes);
     trim(&chunk->reasons);
-    if (chunk->batch != NULL)
-        colander_batch_clear(chunk->batch);
     *chunk = (struct chunk){
         .text = chunk->text,
         .keys = chunk->keys,
@@ -108,14 +107,12 @@ chunk_clear(struct chunk *chunk)
         .waiting_capacity = chunk->waiting_capacity,
         .rejects = chunk->rejects,
         .reject_capacity = chunk->reject_capacity,
-        .batch = chunk->batch,
     };
 }
 
 static void
 chunk_release(struct chunk *chunk)
 {
-    colander_batch_destroy(chunk->batch);
     colander_buffer_release(&chunk->text);
     colander_buffer_release(&chunk->keys);
     colander_buffer_release(&chunk->waiting_bytes);

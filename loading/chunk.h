@@ -42,14 +42,15 @@ struct reject {
     bool lacks_key;  /* a key column is missing */
 };
 
-/* A checked row that waits for its key to be looked up: the sizes of its parts,
- * and where they are in the chunk's waiting bytes. If the row is in the batch
- * already, only its key waits. */
+/* A checked row that waits to be written: the sizes of its parts, and where
+ * they are in the chunk's waiting bytes. */
 struct waiting_row {
     uint32_t piece;
     uint32_t key_size;
     uint32_t row_size;
-    size_t key_at; /* the row follows */
+    bool has_new_key; /* the reader has made it */
+    bool is_taken;    /* it is not rejected, and replaces what is there */
+    size_t key_at;    /* the row follows */
 };
 
 struct chunk {
@@ -80,7 +81,6 @@ struct chunk {
     struct colander_buffer reasons; /* C strings */
 
     /* set by a parser */
-    struct colander_batch *batch;         /* NULL until it is needed */
     struct colander_buffer waiting_bytes; /* key, row, key, row, ... */
     struct waiting_row *waiting;
     size_t waiting_count;
@@ -93,8 +93,9 @@ COLANDER_CHECKED enum colander_code chunk_add_piece(struct chunk *chunk,
                                                     const struct piece *piece,
                                                     struct colander_error *err);
 COLANDER_CHECKED enum colander_code
-chunk_add_waiting(struct chunk *chunk, size_t piece, struct colander_slice key,
-                  struct colander_slice row, struct colander_error *err);
+chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
+                  struct colander_slice key, struct colander_slice row,
+                  struct colander_error *err);
 COLANDER_CHECKED enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err);

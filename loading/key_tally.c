@@ -166,9 +166,12 @@ key_tally_chunk(struct key_tally *tally, const struct chunk *chunk,
     for (size_t i = 0;
          i < chunk->waiting_count && tally->is_known && code == COLANDER_OK;
          i++) {
-        bool is_new;
+        bool is_new = chunk->waiting[i].has_new_key;
 
-        code = tally_key(tally, chunk_waiting_key(chunk, i), &is_new, err);
+        if (!chunk->waiting[i].is_taken)
+            continue;
+        if (!is_new)
+            code = tally_key(tally, chunk_waiting_key(chunk, i), &is_new, err);
         *new_count += is_new;
     }
     return code == COLANDER_OK ? keep_last(tally, err) : code;

@@ -36,9 +36,9 @@ key_tally_begin(struct key_tally *tally, struct colander_family *family,
 
 void key_tally_release(struct key_tally *tally);
 
-/* Sets *new_count to how many keys of the rows that wait in the chunk are new.
- * Requires that the rows of the chunks before are written. Once the tally is
- * unknown it does nothing. */
+/* Sets *new_count to how many keys of the rows that were taken from the chunk
+ * are new. The rows of the chunks before need not be written yet. Once the
+ * tally is unknown it does nothing. */
 COLANDER_CHECKED enum colander_code key_tally_chunk(struct key_tally *tally,
                                                     const struct chunk *chunk,
                                                     uint64_t *new_count,

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#include "loading/load_inside.h"
 #include "loading/load_options.h"
 #ifdef COLANDER_FILTERS
 #include "filters/filters.h"
@@ -20,12 +21,15 @@
 #define PARSERS_MAX 8
 #define CHUNKS_WAITING 3 /* in addition to those of the parsers */
 #define PROGRESS_MS 100  /* between two reports */
+#define LARGE_SIZE ((uint64_t)16 << 20)
+#define RUN_SIZE ((uint64_t)64 << 20)
 
 struct colander_load {
     struct colander_store *store;
     struct colander_family *family;
     struct colander_load_options options; /* complete, with this schema: */
     struct colander_schema schema;
+    struct load_limits limits;
     struct colander_load_stats stats;
     atomic_bool is_cancelled;
     struct writer *writer;
@@ -102,9 +106,8 @@ start_threads(struct file_load *file, struct colander_load *load,
     file->ring = ring_create(parsers + CHUNKS_WAITING);
     if (file->ring == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
-    file->parser =
-        (struct parser){load->store, load->family,  source,      &load->options,
-                        file->ring,  &load->counts, &load->added};
+    file->parser = (struct parser){source, &load->options, file->ring,
+                                   &load->counts, &load->added};
     code = start_thread(file, run_reader, err);
     for (size_t i = 0; i < parsers && code == COLANDER_OK; i++)
         code = start_thread(file, run_parser, err);
@@ -149,6 +152,8 @@ write_chunks(struct colander_load *load, struct file_load *file,
             is_last = chunk->is_last;
             code = writer_chunk(load->writer, chunk, err);
             ring_put(file->ring, chunk, CHUNK_FREE);
+        } else if (input_would_wait(file->source->input)) {
+            code = writer_pause(load->writer, err);
         }
         report_progress(load, file->source);
         if (code == COLANDER_OK && !is_last && atomic_load(&load->is_cancelled))
@@ -361,7 +366,7 @@ forget_resume_points(struct colander_load *load, const char *const *files,
         code = read_resume_point(load, files[i], &point, &found, err);
         if (code == COLANDER_OK && found)
             code =
-                resume_point_mark(NULL, batch, load->family,
+                resume_point_mark(NULL, batch, NULL, load->family,
                                   colander_buffer_slice(&load->mark_name), err);
     }
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
@@ -475,25 +480,23 @@ begin(struct colander_load *load, const char *const *files, size_t count,
         code = set_filters(load, err);
     if (code == COLANDER_OK)
         code = writer_create(load->store, load->family, &load->options,
-                             resumes ? rejects_size : 0, &load->stats,
-                             &load->writer, err);
+                             &load->limits, resumes ? rejects_size : 0,
+                             &load->is_cancelled, &load->stats, &load->writer,
+                             err);
     if (code == COLANDER_OK && !resumes)
         code = forget_resume_points(load, files, count, err);
     return code;
 }
 
-/* Makes the rows of a bulk visible. Their resume points are written already: if
- * no row appears, they are removed. */
+/* Writes what was read and not written yet. `code` is that of the load. */
 static enum colander_code
-finish_bulk(struct colander_load *load, const char *const *files, size_t count,
-            struct colander_error *err)
+finish(struct colander_load *load, enum colander_code code,
+       struct colander_error *err)
 {
-    enum colander_code code =
-        writer_finish(load->writer, &load->is_cancelled, err);
+    const enum colander_code finished =
+        writer_finish(load->writer, code, code == COLANDER_OK ? err : NULL);
 
-    if (code != COLANDER_OK)
-        (void)forget_resume_points(load, files, count, NULL); /* `err` is set */
-    return code;
+    return code == COLANDER_OK ? finished : code;
 }
 
 /* -------------------------------------------------------------- public --- */
@@ -512,6 +515,7 @@ colander_load_create(struct colander_store *store,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
     column_counts_init(&created->counts);
     created->stats.knows_new = true;
+    created->limits = (struct load_limits){LARGE_SIZE, RUN_SIZE};
     created->store = store;
     created->family = family;
     code = load_options_read(options, &created->options, &created->schema, err);
@@ -538,13 +542,25 @@ colander_load_run(struct colander_load *load, const char *const *files,
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
         code = follows ? follow_file(load, files[i], err)
                        : load_file(load, files[i], err);
-    if (code == COLANDER_OK && load->options.is_bulk)
-        code = finish_bulk(load, files, file_count, err);
+    if (load->writer != NULL)
+        code = finish(load, code, err);
     if (code == COLANDER_OK)
         code = set_time_column(load, err);
     else /* what was written stays; `err` is set */
         (void)set_time_column(load, NULL);
     return code;
+}
+
+void
+load_set_limits(struct colander_load *load, const struct load_limits *limits)
+{
+    load->limits = *limits;
+}
+
+uint64_t
+load_run_count(const struct colander_load *load)
+{
+    return writer_run_count(load->writer);
 }
 
 void

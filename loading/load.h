@@ -87,7 +87,7 @@ struct colander_load_stats {
     uint64_t bytes_read; /* of the files as they are on disk */
     uint64_t bytes_all;  /* of all files; 0 if unknown, as for pipes */
     uint64_t text_size;  /* bytes of the records read, uncompressed */
-    uint64_t row_count;  /* rows written */
+    uint64_t row_count;  /* rows written, or about to be */
     uint64_t kept_count; /* records dropped because their key had a row */
     uint64_t reject_count;
     uint64_t files_skipped;  /* loaded completely before */

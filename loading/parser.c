@@ -3,12 +3,6 @@
 #include "columns/unchecked.h"
 #include "loading/rows.h"
 
-bool
-parser_keeps_rows(const struct colander_load_options *options)
-{
-    return options->is_bulk || options->duplicates != COLANDER_LOAD_REPLACE;
-}
-
 /* Whether the record is at fault. */
 static bool
 is_of_record(enum colander_code code)
@@ -16,41 +10,10 @@ is_of_record(enum colander_code code)
     return code == COLANDER_INVALID || code == COLANDER_LIMIT;
 }
 
-/* Adds a row to the batch, or to the waiting rows. */
-static enum colander_code
-add_row(const struct parser *parser, struct chunk *chunk, size_t piece,
-        const struct parsed_row *parsed, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    if (parser_keeps_rows(parser->options)) {
-        if (!parsed->is_checked)
-            code = colander_row_check(parsed->row, err);
-        return code == COLANDER_OK
-                   ? chunk_add_waiting(chunk, piece, parsed->key, parsed->row,
-                                       err)
-                   : code;
-    }
-    if (chunk->batch == NULL)
-        code = colander_batch_create(parser->store, &chunk->batch, err);
-    if (code == COLANDER_OK && parsed->is_checked)
-        code = colander_batch_put_checked(chunk->batch, parser->family,
-                                          parsed->key, parsed->row, err);
-    else if (code == COLANDER_OK)
-        code = colander_batch_put(chunk->batch, parser->family, parsed->key,
-                                  parsed->row, err);
-    if (is_of_record(code)) /* the batch names the family */
-        reason_drop(err, "family '%s': ", colander_family_name(parser->family));
-    if (code == COLANDER_OK && parsed->has_key) /* to be counted */
-        code = chunk_add_waiting(chunk, piece, parsed->key,
-                                 colander_slice_of(NULL, 0), err);
-    return code;
-}
-
 /* Parses one record; `index` is its number among those of the chunk. */
 static enum colander_code
-parse_one(const struct parser *parser, struct rows *rows, struct chunk *chunk,
-          size_t piece, size_t index, struct colander_error *err)
+parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
+          struct colander_error *err)
 {
     struct parsed_row parsed;
     enum colander_code code = rows_parse(
@@ -59,8 +22,11 @@ parse_one(const struct parser *parser, struct rows *rows, struct chunk *chunk,
     if (code == COLANDER_OK && !parsed.has_key)
         parsed.key = colander_slice_of(
             chunk->keys.data + index * chunk->key_size, chunk->key_size);
+    if (code == COLANDER_OK && !parsed.is_checked)
+        code = colander_row_check(parsed.row, err);
     if (code == COLANDER_OK)
-        code = add_row(parser, chunk, piece, &parsed, err);
+        code = chunk_add_waiting(chunk, piece, !parsed.has_key, parsed.key,
+                                 parsed.row, err);
     if (!is_of_record(code))
         return code;
     code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
@@ -70,15 +36,15 @@ parse_one(const struct parser *parser, struct rows *rows, struct chunk *chunk,
 }
 
 static enum colander_code
-parse_records(const struct parser *parser, struct rows *rows,
-              struct chunk *chunk, struct colander_error *err)
+parse_records(struct rows *rows, struct chunk *chunk,
+              struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
     size_t index = 0;
 
     for (size_t i = 0; i < chunk->piece_count && code == COLANDER_OK; i++) {
         if (chunk->pieces[i].kind == PIECE_RECORD)
-            code = parse_one(parser, rows, chunk, i, index++, err);
+            code = parse_one(rows, chunk, i, index++, err);
     }
     if (chunk->text.size > 2 * CHUNK_SIZE)
         rows_trim(rows);
@@ -98,7 +64,7 @@ parser_run(const struct parser *parser)
     rows.added = parser->added;
     while ((chunk = ring_take_filled(parser->ring)) != NULL) {
         if (code == COLANDER_OK)
-            code = parse_records(parser, &rows, chunk, &err);
+            code = parse_records(&rows, chunk, &err);
         if (code != COLANDER_OK) { /* also of all later chunks */
             chunk->failure = err;
             chunk->is_broken = true;

@@ -12,18 +12,12 @@
 
 /* What a parser needs; borrowed while it runs. */
 struct parser {
-    struct colander_store *store;
-    struct colander_family *family;
     const struct source *source;
     const struct colander_load_options *options;
     struct ring *ring;
     struct column_counts *counts;      /* NULL: nothing is counted */
     const struct added_columns *added; /* NULL: none */
 };
-
-/* Returns whether rows wait in the chunk for the writer to decide. Otherwise
- * they are in its batch. */
-bool parser_keeps_rows(const struct colander_load_options *options);
 
 /* Parses chunks until there are no more. */
 void parser_run(const struct parser *parser);

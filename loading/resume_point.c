@@ -182,8 +182,9 @@ static const struct field {
 
 enum colander_code
 resume_point_mark(const struct resume_point *point,
-                  struct colander_batch *batch, struct colander_family *family,
-                  struct colander_slice name, struct colander_error *err)
+                  struct colander_batch *batch, struct colander_bulk *run,
+                  struct colander_family *family, struct colander_slice name,
+                  struct colander_error *err)
 {
     struct colander_row_builder *builder;
     struct colander_slice row = {NULL, 0};
@@ -202,12 +203,10 @@ resume_point_mark(const struct resume_point *point,
             fields[i].is_flag ? colander_boolean(*(const bool *)member)
                               : colander_unsigned(*(const uint64_t *)member));
     }
-    if (point->bulk_key_size > 0)
-        colander_row_builder_add(builder, "bulk_key",
-                                 colander_binary(colander_slice_of(
-                                     point->bulk_key, point->bulk_key_size)));
     code = colander_row_builder_finish(builder, &row, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && run != NULL)
+        code = colander_run_mark(run, name, row, err);
+    else if (code == COLANDER_OK)
         code = colander_batch_mark(batch, family, name, row, err);
     colander_row_builder_destroy(builder);
     return code;

@@ -12,7 +12,7 @@
 #ifndef LOADING_RESUME_POINT_H
 #define LOADING_RESUME_POINT_H
 
-#include "columns/columns.h"
+#include "columns/runs.h"
 
 #define RESUME_TAIL_MAX 4096
 #define RESUME_SAMPLE_MAX ((size_t)256 << 10)
@@ -41,8 +41,8 @@ struct resume_point {
                            * kinds of columns */
     bool is_end;          /* the file ended there */
 
-    /* The key of the first row of a bulk, whose resume points are written
-     * before its rows. The resume point counts only if that row exists. */
+    /* The key of the first row of a bulk of version 0.1, which wrote its resume
+     * points before its rows. Such a one counts only if that row exists. */
     size_t bulk_key_size;
     uint8_t bulk_key[COLANDER_KEY_SIZE_MAX];
 };
@@ -85,11 +85,13 @@ COLANDER_CHECKED enum colander_code
 resume_point_log_name(const char *file, struct colander_buffer *name,
                       struct colander_error *err);
 
-/* Adds the mark to the batch; NULL removes the mark. */
+/* Adds the mark to the run, or to the batch if `run` is NULL; NULL as `point`
+ * removes the mark. */
 COLANDER_CHECKED enum colander_code
 resume_point_mark(const struct resume_point *point,
-                  struct colander_batch *batch, struct colander_family *family,
-                  struct colander_slice name, struct colander_error *err);
+                  struct colander_batch *batch, struct colander_bulk *run,
+                  struct colander_family *family, struct colander_slice name,
+                  struct colander_error *err);
 
 /* Reads the mark, if there is one. Fails with CORRUPT if it is not a resume
  * point. */

@@ -1,33 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/writer.h"
+#include "columns/runs.h"
 #include "columns/unchecked.h"
 #include "core/clock.h"
 #include "core/thread.h"
 #include "loading/key_tally.h"
 #include "loading/new_keys.h"
-#include "loading/parser.h"
 #include "loading/rejects.h"
+#include "loading/rows.h"
 
 #include <inttypes.h>
 #include <pthread.h>
 #include <stdlib.h>
 
 #define LACKING_MAX 1000 /* records without a key column: see check_keys */
+#define WAIT_MS 10       /* before files are counted again */
 
 struct writer {
     struct colander_store *store;
     struct colander_family *family;
     const struct colander_load_options *options;
+    const struct load_limits *limits;
+    const atomic_bool *is_cancelled;
     struct colander_load_stats *stats;
     struct rejects rejects;
-    struct colander_bulk *bulk;   /* of a bulk load */
-    struct colander_batch *batch; /* of rows that waited; of a bulk load, the
-                                   * places behind the files */
+    struct colander_batch *batch; /* of the chunk */
     struct new_keys new_keys;     /* which waiting rows have a new key */
     struct key_tally tally;       /* how many rows have */
-    uint64_t new_count;           /* of the chunk */
+    uint64_t taken_count;         /* rows of the chunk that are written, */
+    uint64_t new_count;           /* and of these with a new key */
     uint64_t lacking_count;       /* records without the key columns, so far */
     bool has_key;                 /* another record was before */
+
+    bool may_run;              /* runs may be written */
+    struct colander_bulk *run; /* being filled, or a bulk; NULL: none */
+    uint64_t run_size;         /* bytes of its rows */
+    uint64_t run_taken;        /* its rows */
+    uint64_t run_new;          /* and of these with a new key */
+    bool is_torn;              /* it has rows of a chunk without its end */
+    uint64_t flow_size;        /* text that came without a pause */
+    uint64_t run_count;        /* written */
 
     const struct source *source; /* of the chunks to come */
     struct colander_slice mark_name;
@@ -47,11 +59,26 @@ counts_keys(const struct colander_load_options *options)
                                  options->duplicates == COLANDER_LOAD_PATCH);
 }
 
+/* A FIFO family drops its oldest files, which are known by their place. */
+static bool
+may_run(struct colander_store *store,
+        const struct colander_load_options *options)
+{
+    struct colander_options store_options;
+
+    colander_store_options(store, &store_options);
+    return options->duplicates == COLANDER_LOAD_REPLACE && !options->follows &&
+           !options->is_bulk &&
+           store_options.compaction != COLANDER_COMPACTION_FIFO;
+}
+
 enum colander_code
 writer_create(struct colander_store *store, struct colander_family *family,
               const struct colander_load_options *options,
-              uint64_t rejects_size, struct colander_load_stats *stats,
-              struct writer **writer, struct colander_error *err)
+              const struct load_limits *limits, uint64_t rejects_size,
+              const atomic_bool *is_cancelled,
+              struct colander_load_stats *stats, struct writer **writer,
+              struct colander_error *err)
 {
     struct writer *created = calloc(1, sizeof(*created));
     enum colander_code code;
@@ -62,10 +89,13 @@ writer_create(struct colander_store *store, struct colander_family *family,
     created->store = store;
     created->family = family;
     created->options = options;
+    created->limits = limits;
+    created->is_cancelled = is_cancelled;
     created->stats = stats;
+    created->may_run = may_run(store, options);
     code = colander_batch_create(store, &created->batch, err);
     if (code == COLANDER_OK && options->is_bulk)
-        code = colander_bulk_create(family, &created->bulk, err);
+        code = colander_bulk_create(family, &created->run, err);
     if (code == COLANDER_OK)
         code = rejects_open(&created->rejects, options->rejects, rejects_size,
                             err);
@@ -84,7 +114,7 @@ writer_destroy(struct writer *writer)
     if (writer == NULL)
         return;
     rejects_close(&writer->rejects);
-    colander_bulk_destroy(writer->bulk);
+    colander_bulk_destroy(writer->run);
     colander_batch_destroy(writer->batch);
     new_keys_release(&writer->new_keys);
     key_tally_release(&writer->tally);
@@ -197,23 +227,7 @@ reject_known(struct writer *writer, struct chunk *chunk, size_t index,
     return code;
 }
 
-/* Adds a row to the bulk. The resume point has the key of the first one. */
-static enum colander_code
-add_to_bulk(struct writer *writer, struct colander_slice key,
-            struct colander_slice row, struct colander_error *err)
-{
-    struct resume_point *point = &writer->point;
-    enum colander_code code =
-        colander_bulk_add_checked(writer->bulk, key, row, err);
-
-    if (code == COLANDER_OK && point->bulk_key_size == 0) {
-        memcpy(point->bulk_key, key.data, key.size); /* not over the limit */
-        point->bulk_key_size = key.size;
-    }
-    return code;
-}
-
-/* Adds a waiting row to the bulk or the batch, or rejects it. */
+/* Adds a waiting row to the run or the batch, or rejects it. */
 static enum colander_code
 take_row(struct writer *writer, struct chunk *chunk, size_t index,
          struct colander_error *err)
@@ -223,21 +237,28 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     struct colander_batch *batch = writer->batch;
     enum colander_code code;
 
-    if (writer->bulk != NULL)
-        code = add_to_bulk(writer, key, row, err);
+    if (writer->run != NULL)
+        code = colander_bulk_add_checked(writer->run, key, row, err);
     else if (writer->options->duplicates == COLANDER_LOAD_PATCH)
         code = colander_batch_patch(batch, writer->family, key, row, err);
-    else if (writer->new_keys.is_new[index])
+    else if (writer->options->duplicates == COLANDER_LOAD_REPLACE ||
+             writer->new_keys.is_new[index])
         code = colander_batch_put_checked(batch, writer->family, key, row, err);
     else
         return reject_known(writer, chunk, index, err);
-    if (code == COLANDER_INVALID || code == COLANDER_LIMIT)
+    if (code == COLANDER_OK) {
+        chunk->waiting[index].is_taken = true;
+        writer->taken_count++;
+        writer->run_size += key.size + row.size;
+    } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
+        reason_drop(err, "family '%s': ", colander_family_name(writer->family));
         code = chunk_add_reject(chunk, chunk->waiting[index].piece, 0,
                                 err->message, err);
+    }
     return code;
 }
 
-/* Adds the waiting rows to the batch or the bulk. */
+/* Adds the waiting rows to the batch or the run. */
 static enum colander_code
 take_waiting(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
@@ -246,6 +267,8 @@ take_waiting(struct writer *writer, struct chunk *chunk,
         writer->options->duplicates;
     enum colander_code code = COLANDER_OK;
 
+    writer->taken_count = 0;
+    writer->is_torn = true;
     if (duplicates == COLANDER_LOAD_KEEP || duplicates == COLANDER_LOAD_REJECT)
         code = new_keys_find(&writer->new_keys, writer->family, chunk, err);
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++)
@@ -290,33 +313,63 @@ is_resume_point(const struct writer *writer, const struct chunk *chunk)
     return chunk->has_end;
 }
 
+/* Adds the resume point to what is written with it. */
+static enum colander_code
+mark(struct writer *writer, const struct chunk *chunk,
+     struct colander_error *err)
+{
+    if (!is_resume_point(writer, chunk))
+        return COLANDER_OK;
+    return resume_point_mark(&writer->point, writer->batch, writer->run,
+                             writer->family, writer->mark_name, err);
+}
+
+/* Adds written rows to the figures of the load. */
+static void
+count_rows(struct writer *writer, uint64_t taken, uint64_t new)
+{
+    writer->stats->row_count += taken;
+    writer->stats->new_count += new;
+    writer->stats->replaced_count += taken - new;
+}
+
+/* Leaves the chunk to the run. Its rows count already, so that progress is
+ * steady; those of a bulk are counted at its end. */
+static enum colander_code
+keep_in_run(struct writer *writer, const struct chunk *chunk,
+            struct colander_error *err)
+{
+    enum colander_code code;
+
+    writer->point.row_count += writer->taken_count;
+    code = mark(writer, chunk, err);
+    if (code != COLANDER_OK)
+        return code;
+    writer->run_taken += writer->taken_count;
+    writer->run_new += writer->new_count;
+    writer->is_torn = false;
+    if (writer->may_run)
+        count_rows(writer, writer->taken_count, writer->new_count);
+    return COLANDER_OK;
+}
+
 /* Writes the batch and the resume point. */
 static enum colander_code
-commit(struct writer *writer, struct colander_batch *batch,
-       const struct chunk *chunk, struct colander_error *err)
+commit(struct writer *writer, const struct chunk *chunk,
+       struct colander_error *err)
 {
-    const struct colander_load_options *options = writer->options;
-    const size_t count = colander_batch_count(batch);
-    enum colander_code code = COLANDER_OK;
+    const uint64_t count = writer->taken_count;
+    struct colander_batch *batch = writer->batch;
+    enum colander_code code;
 
     writer->point.row_count += count;
-    if (options->is_bulk &&
-        (!writer->point.is_end || writer->point.bulk_key_size == 0))
-        return COLANDER_OK;
-    if (is_resume_point(writer, chunk))
-        code = resume_point_mark(&writer->point, batch, writer->family,
-                                 writer->mark_name, err);
-    if (options->is_bulk)
-        return code;
+    code = mark(writer, chunk, err);
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
         code = colander_batch_commit(batch, NULL, err);
-    if (code == COLANDER_OK) {
-        writer->stats->row_count += count;
-        writer->stats->new_count += writer->new_count;
-        writer->stats->replaced_count += count - writer->new_count;
-    } else {
+    if (code == COLANDER_OK)
+        count_rows(writer, count, writer->new_count);
+    else
         writer->point.row_count -= count;
-    }
     return code;
 }
 
@@ -346,6 +399,123 @@ patch_singly(struct writer *writer, struct chunk *chunk,
     }
     colander_batch_clear(batch);
     return code;
+}
+
+/* ----------------------------------------------------------------- runs --- */
+
+/* Waits while there are too many files for the next run. */
+static void
+await_compactions(const struct writer *writer)
+{
+    const struct colander_load_options *options = writer->options;
+
+    while (!atomic_load(writer->is_cancelled) &&
+           colander_run_must_wait(writer->family)) {
+        const struct timespec moment = {0, WAIT_MS * 1000000L};
+
+        (void)nanosleep(&moment, NULL);
+        if (options->report_progress != NULL)
+            options->report_progress(options->context, writer->stats);
+    }
+}
+
+/* Begins a run, if the load is large and there is none. */
+static enum colander_code
+begin_run(struct writer *writer, struct colander_error *err)
+{
+    const uint64_t large = writer->limits->large_size;
+
+    if (writer->run != NULL || !writer->may_run ||
+        (writer->stats->bytes_all < large && writer->flow_size < large))
+        return COLANDER_OK;
+    await_compactions(writer);
+    writer->run_size = 0;
+    writer->run_taken = 0;
+    writer->run_new = 0;
+    return colander_run_create(writer->family, &writer->run, err);
+}
+
+/* A commit of a run in a separate thread, so that it can be watched, and that
+ * of a bulk be cancelled. */
+struct run_commit {
+    struct colander_bulk *run;
+    enum colander_code code;
+    struct colander_error err;
+    uint64_t row_count;
+};
+
+static void *
+commit_run(void *context)
+{
+    struct run_commit *commit = context;
+
+    commit->code =
+        colander_bulk_commit(commit->run, &commit->row_count, &commit->err);
+    return NULL;
+}
+
+/* Whether the thread ended, within a moment. */
+static bool
+has_ended(pthread_t thread)
+{
+    const struct timespec until = clock_after(CLOCK_REALTIME, 100);
+
+    return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+static void
+show_run(struct writer *writer)
+{
+    const struct colander_load_options *options = writer->options;
+    struct colander_bulk_progress progress;
+
+    if (options->is_bulk) {
+        if (atomic_load(writer->is_cancelled))
+            colander_bulk_cancel(writer->run);
+        colander_bulk_progress(writer->run, &progress);
+        writer->stats->bulk_rows = progress.built_count;
+        writer->stats->bulk_all = progress.added_count;
+    }
+    if (options->report_progress != NULL)
+        options->report_progress(options->context, writer->stats);
+}
+
+/* Removes the run. If it was not written, its rows do not count. */
+static void
+drop_run(struct writer *writer, bool is_written)
+{
+    if (writer->may_run && !is_written) {
+        writer->stats->row_count -= writer->run_taken;
+        writer->stats->new_count -= writer->run_new;
+        writer->stats->replaced_count -= writer->run_taken - writer->run_new;
+    }
+    writer->run_count += is_written;
+    colander_bulk_destroy(writer->run);
+    writer->run = NULL;
+}
+
+/* Makes the rows of the run visible, with the resume points after them. */
+static enum colander_code
+end_run(struct writer *writer, struct colander_error *err)
+{
+    struct run_commit commit = {.run = writer->run};
+    pthread_t thread;
+    int failed = thread_create(&thread, commit_run, &commit);
+
+    if (failed != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot start a thread: %s", strerror(failed));
+    while (!has_ended(thread))
+        show_run(writer);
+    drop_run(writer, commit.code == COLANDER_OK);
+    if (commit.code != COLANDER_OK && err != NULL)
+        *err = commit.err;
+    if (commit.code == COLANDER_OK && writer->options->is_bulk) {
+        /* it does not count rows that it has replaced itself */
+        count_rows(writer, commit.row_count, commit.row_count);
+        writer->stats->replaced_count = writer->run_taken - commit.row_count;
+    }
+    return commit.code;
 }
 
 /* --------------------------------------------------------------- chunks --- */
@@ -381,19 +551,16 @@ check_keys(struct writer *writer, struct chunk *chunk,
     return COLANDER_OK;
 }
 
-/* Counts the rows of the batch that have a new key. */
+/* Counts the rows that have a new key. */
 static enum colander_code
 count_new(struct writer *writer, const struct chunk *chunk,
-          const struct colander_batch *batch, struct colander_error *err)
+          struct colander_error *err)
 {
-    const size_t count = colander_batch_count(batch);
     enum colander_code code = COLANDER_OK;
 
-    writer->new_count = count;
+    writer->new_count = writer->taken_count;
     if (counts_keys(writer->options) && writer->stats->knows_new) {
         code = key_tally_chunk(&writer->tally, chunk, &writer->new_count, err);
-        /* others have a generated key */
-        writer->new_count += count - chunk->waiting_count;
         writer->stats->knows_new = writer->tally.is_known;
     }
     return code;
@@ -403,12 +570,9 @@ count_new(struct writer *writer, const struct chunk *chunk,
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 {
-    const bool waits = parser_keeps_rows(writer->options);
-    struct colander_batch *batch =
-        waits || chunk->batch == NULL ? writer->batch : chunk->batch;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = begin_run(writer, err);
 
-    if (waits)
+    if (code == COLANDER_OK)
         code = take_waiting(writer, chunk, err);
     if (chunk->reject_count > 1)
         qsort(chunk->rejects, chunk->reject_count, sizeof(*chunk->rejects),
@@ -423,9 +587,10 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
         code = put_rejects(writer, chunk, err);
     move_resume_point(writer, chunk);
     if (code == COLANDER_OK)
-        code = count_new(writer, chunk, batch, err);
+        code = count_new(writer, chunk, err);
     if (code == COLANDER_OK)
-        code = commit(writer, batch, chunk, err);
+        code = writer->run == NULL ? commit(writer, chunk, err)
+                                   : keep_in_run(writer, chunk, err);
     if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
         chunk->reject_count = 0; /* those were reported */
@@ -434,8 +599,10 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
         if (code == COLANDER_OK)
             code = put_rejects(writer, chunk, err);
         writer->point.rejects_size = writer->rejects.size;
+        writer->taken_count = 0;
+        writer->new_count = 0;
         if (code == COLANDER_OK)
-            code = commit(writer, batch, chunk, err);
+            code = commit(writer, chunk, err);
     }
     return code;
 }
@@ -453,6 +620,10 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     }
     code = put_rows(writer, chunk, err);
     stats->text_size += chunk->text.size;
+    writer->flow_size += chunk->text.size;
+    if (code == COLANDER_OK && writer->may_run && writer->run != NULL &&
+        chunk->has_end && writer->run_size >= writer->limits->run_size)
+        code = end_run(writer, err);
     if (code == COLANDER_OK && chunk->failure.code != COLANDER_OK) {
         *err = chunk->failure;
         code = err->code;
@@ -465,80 +636,28 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
-/* ----------------------------------------------------------------- bulk --- */
-
-/* A commit of a bulk in a separate thread, so that it can be watched and
- * cancelled. */
-struct bulk_commit {
-    struct colander_bulk *bulk;
-    enum colander_code code;
-    struct colander_error err;
-    uint64_t row_count;
-};
-
-static void *
-commit_bulk(void *context)
+enum colander_code
+writer_pause(struct writer *writer, struct colander_error *err)
 {
-    struct bulk_commit *commit = context;
-
-    commit->code =
-        colander_bulk_commit(commit->bulk, &commit->row_count, &commit->err);
-    return NULL;
-}
-
-/* Whether the thread ended, within a moment. */
-static bool
-has_ended(pthread_t thread)
-{
-    const struct timespec until = clock_after(CLOCK_REALTIME, 100);
-
-    return pthread_timedjoin_np(thread, NULL, &until) == 0;
-}
-
-static void
-show_bulk(struct writer *writer, const atomic_bool *is_cancelled)
-{
-    const struct colander_load_options *options = writer->options;
-    struct colander_bulk_progress progress;
-
-    if (atomic_load(is_cancelled))
-        colander_bulk_cancel(writer->bulk);
-    colander_bulk_progress(writer->bulk, &progress);
-    writer->stats->bulk_rows = progress.built_count;
-    writer->stats->bulk_all = progress.added_count;
-    if (options->report_progress != NULL)
-        options->report_progress(options->context, writer->stats);
+    writer->flow_size = 0;
+    return writer->run == NULL || !writer->may_run ? COLANDER_OK
+                                                   : end_run(writer, err);
 }
 
 enum colander_code
-writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
+writer_finish(struct writer *writer, enum colander_code ended,
               struct colander_error *err)
 {
-    struct bulk_commit commit = {.bulk = writer->bulk};
-    struct colander_bulk_progress progress;
-    struct colander_write_options synced;
-    enum colander_code code = COLANDER_OK;
-    pthread_t thread;
-    int failed;
+    if (writer->run == NULL)
+        return COLANDER_OK;
+    if (!writer->is_torn && (writer->may_run || ended == COLANDER_OK))
+        return end_run(writer, err);
+    drop_run(writer, false);
+    return COLANDER_OK;
+}
 
-    /* Resume points count only if there are rows, so they are written first. */
-    colander_write_options_init(&synced);
-    synced.durability = COLANDER_SYNC;
-    if (colander_batch_count(writer->batch) > 0)
-        code = colander_batch_commit(writer->batch, &synced, err);
-    if (code != COLANDER_OK)
-        return code;
-    failed = thread_create(&thread, commit_bulk, &commit);
-    if (failed != 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot start a thread: %s", strerror(failed));
-    while (!has_ended(thread))
-        show_bulk(writer, is_cancelled);
-    writer->stats->row_count = commit.row_count;
-    writer->stats->new_count = commit.row_count;
-    colander_bulk_progress(writer->bulk, &progress);
-    writer->stats->replaced_count = progress.added_count - commit.row_count;
-    if (commit.code != COLANDER_OK)
-        *err = commit.err;
-    return commit.code;
+uint64_t
+writer_run_count(const struct writer *writer)
+{
+    return writer->run_count;
 }

@@ -1,5 +1,11 @@
 /*
- * Writer: writes the rows of a file into the family, with resume points.
+ * Writer: writes the rows of files into the family, with resume points.
+ *
+ * Rows of a small load, or of a pipe that waits, are written in batches, one
+ * for each chunk. Those of a large load go in runs (columns/runs.h), each with
+ * the resume point after it; those of a bulk in a single one. A run that was
+ * begun has the rows of all chunks until it is written, so that later rows
+ * replace earlier ones.
  *
  * Life:    writer_create -> for each file: begin_file -> chunk* -> finish ->
  *          destroy
@@ -11,19 +17,22 @@
 #define LOADING_WRITER_H
 
 #include "loading/chunk.h"
-#include "loading/load.h"
+#include "loading/load_inside.h"
 #include "loading/resume_point.h"
 #include "loading/source.h"
 
 struct writer;
 
 /* All are borrowed until destroy. `rejects_size` is how much of the file of
- * rejects an earlier load wrote. */
+ * rejects an earlier load wrote. Once *is_cancelled is set, a bulk is not
+ * written. */
 COLANDER_CHECKED enum colander_code
 writer_create(struct colander_store *store, struct colander_family *family,
               const struct colander_load_options *options,
-              uint64_t rejects_size, struct colander_load_stats *stats,
-              struct writer **writer, struct colander_error *err);
+              const struct load_limits *limits, uint64_t rejects_size,
+              const atomic_bool *is_cancelled,
+              struct colander_load_stats *stats, struct writer **writer,
+              struct colander_error *err);
 
 /* NULL is allowed. */
 void writer_destroy(struct writer *writer);
@@ -40,9 +49,17 @@ COLANDER_CHECKED enum colander_code writer_chunk(struct writer *writer,
                                                  struct chunk *chunk,
                                                  struct colander_error *err);
 
-/* Makes the rows of a bulk visible. */
-COLANDER_CHECKED enum colander_code
-writer_finish(struct writer *writer, const atomic_bool *is_cancelled,
-              struct colander_error *err);
+/* Writes a run that was begun: no chunk comes for a while. */
+COLANDER_CHECKED enum colander_code writer_pause(struct writer *writer,
+                                                 struct colander_error *err);
+
+/* Writes what was read before the load ended, with this code; of a bulk only
+ * after success. */
+COLANDER_CHECKED enum colander_code writer_finish(struct writer *writer,
+                                                  enum colander_code ended,
+                                                  struct colander_error *err);
+
+/* Returns how many runs were written. */
+uint64_t writer_run_count(const struct writer *writer);
 
 #endif

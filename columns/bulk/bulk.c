@@ -3,6 +3,7 @@
 #include "columns/bulk/bulk_head.h"
 #include "columns/bulk/bulk_inside.h"
 #include "columns/bulk/row_spill.h"
+#include "columns/runs.h"
 #include "columns/store.h"
 #include "columns/unchecked.h"
 #include "columns/write.h"
@@ -67,7 +68,8 @@ begin(struct colander_bulk *bulk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = family_make(bulk->family, &engine_family, err);
     if (code == COLANDER_OK)
-        code = bulk_files_create(engine_family, &bulk->files, err);
+        code = bulk_files_create(engine_family, !bulk->limits.is_run,
+                                 &bulk->files, err);
     if (code == COLANDER_OK)
         code = begin_sorting(bulk, err);
     return code;
@@ -111,6 +113,16 @@ colander_bulk_create(struct colander_family *family,
     const struct bulk_limits usual = bulk_limits_usual();
 
     return bulk_create_limited(family, &usual, bulk, err);
+}
+
+enum colander_code
+colander_run_create(struct colander_family *family, struct colander_bulk **run,
+                    struct colander_error *err)
+{
+    struct bulk_limits limits = bulk_limits_usual();
+
+    limits.is_run = true;
+    return bulk_create_limited(family, &limits, run, err);
 }
 
 /* The sorter has files in the directory of `files`, so it is first. */
@@ -224,6 +236,28 @@ colander_bulk_add_checked(struct colander_bulk *bulk, struct colander_slice key,
                           struct colander_slice row, struct colander_error *err)
 {
     return add(bulk, key, row, write_check_key, err);
+}
+
+enum colander_code
+colander_run_mark(struct colander_bulk *run, struct colander_slice name,
+                  struct colander_slice value, struct colander_error *err)
+{
+    const struct row_write write = {WRITE_MARK, run->family, name, value};
+    enum colander_code code = check_state(run, err);
+
+    if (code == COLANDER_OK)
+        code = write_check(&write, err);
+    return code == COLANDER_OK ? bulk_files_mark(run->files, name, value, err)
+                               : code;
+}
+
+bool
+colander_run_must_wait(struct colander_family *family)
+{
+    struct engine_family *engine_family;
+
+    return family_engine(family, &engine_family, NULL) == COLANDER_OK &&
+           engine_family != NULL && engine_family_is_stalled(engine_family);
 }
 
 /* ----------------------------------------------------------- committing --- */

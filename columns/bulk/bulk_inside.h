@@ -10,6 +10,7 @@
 #include "columns/bulk/row_sorter.h"
 
 struct bulk_limits {
+    bool is_run; /* the family may have rows */
     struct row_sorter_limits sorter;
     uint64_t sst_size;   /* 0: the store's */
     size_t thread_count; /* 0: depends on the size of the rows */

@@ -1,13 +1,16 @@
 /*
  * SST files that are written outside the database: see bulk_files.h.
  *
- * RocksDB writes such a file as one of the family's last level, and our
- * collector sees its rows. Joining is one edit of the MANIFEST. It links the
- * files into the database. After a crash RocksDB removes the links when it next
- * opens, and the engine removes the directory.
+ * Our collector sees the rows of such a file while it is written. Joining is
+ * one group of edits of the MANIFEST, one for the files and one for the marks,
+ * which counts as a whole. It links the files into the database. After a crash
+ * RocksDB removes the links when it next opens, and the engine removes the
+ * directory.
  *
- * RocksDB gives the rows a sequence after all existing snapshots. A snapshot
- * taken between that and the edit would see rows appear, hence snapshots_lock.
+ * RocksDB gives the rows of each file one sequence, after those of all writes
+ * and snapshots, unless no other file has keys in its range and there is no
+ * snapshot. A snapshot taken between that and the edit would see rows appear,
+ * hence snapshots_lock.
  * The observer is called within the same call, so a find that takes a snapshot
  * and then the list of files has all of them in the list.
  *
@@ -25,6 +28,7 @@ extern "C" {
 #include <rocksdb/table.h>
 
 #include <cstdlib>
+#include <map>
 #include <shared_mutex>
 #include <utility>
 
@@ -44,14 +48,18 @@ struct File {
 
 struct bulk_files {
     struct engine_family *family = nullptr;
+    bool is_first = true;     /* in a family without keys */
     rocksdb::Options options; /* of its files */
     std::string directory;
     std::atomic<uint64_t> begun{0}; /* number of files, which names the next */
 
     std::mutex mutex;
-    std::vector<File> files; /* that will join; under the mutex */
+    std::vector<File> files;           /* that will join; under the mutex */
+    std::vector<std::string> finished; /* paths; under the mutex */
 
     std::vector<std::string> withdrawn; /* paths */
+
+    std::map<std::string, std::string> marks; /* by key; empty: removed */
 
     ~bulk_files();
 };
@@ -93,6 +101,8 @@ forget(const struct engine_family *family, const File &file)
 
 bulk_files::~bulk_files()
 {
+    for (const std::string &path : finished)
+        family->engine->opened->Forget(path);
     for (const File &file : files)
         forget(family, file);
     if (!directory.empty())
@@ -127,10 +137,11 @@ check_no_keys(struct engine_family *family, struct colander_error *err)
     return code;
 }
 
-/* Returns the options of the family's last level, which has no Bloom filters,
- * without a cache: blocks are read once. */
+/* Returns the options of the files, without a cache: blocks are read once. The
+ * first files of a family are those of its last level, which has no Bloom
+ * filters. */
 static rocksdb::Options
-options_of_files(const struct engine *engine)
+options_of_files(const struct engine *engine, bool is_first)
 {
     rocksdb::Options options = engine->rocksdb_options;
     const auto *table =
@@ -139,7 +150,7 @@ options_of_files(const struct engine *engine)
     if (table != nullptr) {
         rocksdb::BlockBasedTableOptions plain = *table;
 
-        if (options.optimize_filters_for_hits &&
+        if (is_first && options.optimize_filters_for_hits &&
             options.compaction_style != rocksdb::kCompactionStyleFIFO)
             plain.filter_policy.reset();
         plain.block_cache.reset();
@@ -162,13 +173,13 @@ make_directory(struct bulk_files *files, struct colander_error *err)
 }
 
 enum colander_code
-bulk_files_create(struct engine_family *family, struct bulk_files **files,
-                  struct colander_error *err)
+bulk_files_create(struct engine_family *family, bool is_first,
+                  struct bulk_files **files, struct colander_error *err)
 {
     enum colander_code code = check_writable(family->engine, err);
 
     *files = nullptr;
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && is_first)
         code = check_no_keys(family, err);
     if (code != COLANDER_OK)
         return code;
@@ -178,7 +189,8 @@ bulk_files_create(struct engine_family *family, struct bulk_files **files,
 
         family_ref(family);
         made->family = family;
-        made->options = options_of_files(family->engine);
+        made->is_first = is_first;
+        made->options = options_of_files(family->engine, is_first);
         result = make_directory(made.get(), err);
         if (result == COLANDER_OK)
             *files = made.release();
@@ -225,6 +237,29 @@ bulk_sst_begin(struct bulk_files *files, struct bulk_sst **sst,
     });
 }
 
+/* Reads what joining needs of the file: see opened_files.h. */
+static rocksdb::Status
+read_back(struct bulk_files *files, const std::string &path,
+          uint64_t last_block)
+{
+    rocksdb::SstFileReader reader(files->options);
+    std::unique_ptr<rocksdb::Iterator> last;
+    rocksdb::Status status;
+
+    {
+        std::lock_guard<std::mutex> hold(files->mutex);
+
+        files->finished.push_back(path);
+    }
+    files->family->engine->opened->ReadAtOnce(path, last_block);
+    status = reader.Open(path);
+    if (!status.ok())
+        return status;
+    last.reset(reader.NewIterator(rocksdb::ReadOptions()));
+    last->SeekToLast();
+    return last->status();
+}
+
 /* Finishes the file and adds it to the list. The list gets its room first, with
  * some for other threads: a file with a tag that is not in the list would leave
  * its filter on disk. */
@@ -246,6 +281,8 @@ complete(struct bulk_sst *sst)
     status = sst->writer->Finish();
     file.created = std::exchange(present_sst(), {});
     file.created.family = files->family->handle->GetID();
+    if (status.ok())
+        status = read_back(files, sst->path, sst->size);
     sst->is_finished = status.ok();
     if (status.ok()) {
         std::lock_guard<std::mutex> hold(files->mutex);
@@ -422,21 +459,128 @@ bulk_reader_close(struct bulk_reader *reader)
     delete reader;
 }
 
+/* --------------------------------------------------------------- marks --- */
+
+enum colander_code
+bulk_files_mark(struct bulk_files *files, struct colander_slice name,
+                struct colander_slice value, struct colander_error *err)
+{
+    return guard(err, "add a mark", [&] {
+        files->marks[mark_key(files->family, name)] =
+            to_rocksdb(value).ToString();
+        return COLANDER_OK;
+    });
+}
+
+/* Writes the marks to a file of the column family that has them. */
+static rocksdb::Status
+write_marks(const struct bulk_files *files, const std::string &path)
+{
+    rocksdb::SstFileWriter writer(rocksdb::EnvOptions(files->options),
+                                  files->options,
+                                  files->family->engine->default_handle.get());
+    rocksdb::Status status = writer.Open(path);
+
+    for (const auto &mark : files->marks) {
+        if (status.ok())
+            status = mark.second.empty() ? writer.Delete(mark.first)
+                                         : writer.Put(mark.first, mark.second);
+    }
+    return status.ok() ? writer.Finish() : status;
+}
+
 /* ------------------------------------------------------------- joining --- */
+
+static rocksdb::IngestExternalFileArg
+argument_for(rocksdb::ColumnFamilyHandle *handle)
+{
+    rocksdb::IngestExternalFileArg argument;
+
+    argument.column_family = handle;
+    argument.options.move_files = true;
+    argument.options.write_global_seqno = false; /* the MANIFEST has it */
+    return argument;
+}
+
+/* Begins or ends noting which files are replaced. */
+static void
+note_gone(struct engine *engine, bool is_joining)
+{
+    std::lock_guard<std::mutex> hold(engine->gone_mutex);
+
+    engine->is_joining = is_joining;
+    engine->gone.clear();
+}
 
 static rocksdb::Status
 ingest(struct bulk_files *files)
 {
-    struct engine_family *family = files->family;
-    rocksdb::IngestExternalFileOptions how;
-    std::vector<std::string> paths;
+    struct engine *engine = files->family->engine;
+    std::vector<rocksdb::IngestExternalFileArg> arguments;
+    rocksdb::Status status;
 
-    for (const File &file : files->files)
-        paths.push_back(file.path);
-    how.move_files = true;
-    how.write_global_seqno = false; /* the MANIFEST has it */
-    return family->engine->db->IngestExternalFile(family->handle.get(), paths,
-                                                  how);
+    if (!files->files.empty()) {
+        arguments.push_back(argument_for(files->family->handle.get()));
+        for (const File &file : files->files)
+            arguments.back().external_files.push_back(file.path);
+    }
+    if (!files->marks.empty()) {
+        const std::string path = files->directory + "/marks.sst";
+
+        status = write_marks(files, path);
+        if (status.ok())
+            status = read_back(files, path, 0);
+        arguments.push_back(argument_for(engine->default_handle.get()));
+        arguments.back().external_files.push_back(path);
+    }
+    if (!status.ok() || arguments.empty())
+        return status;
+    note_gone(engine, true);
+    status = engine->db->IngestExternalFiles(arguments);
+    note_gone(engine, false);
+    return status;
+}
+
+/* Flushes what would be between older and newer files. RocksDB 7.8 refuses
+ * files of level 0 whose sequences overlap, as those of a memtable and of a
+ * file that joins may after a compaction. */
+static rocksdb::Status
+flush(const struct bulk_files *files)
+{
+    struct engine *engine = files->family->engine;
+    rocksdb::ColumnFamilyHandle *const handles[] = {
+        files->family->handle.get(), engine->default_handle.get()};
+    rocksdb::FlushOptions options;
+    rocksdb::Status status;
+
+    options.allow_write_stall = true;
+    for (rocksdb::ColumnFamilyHandle *handle : handles) {
+        if (status.ok() && !is_flushed(engine->db.get(), handle))
+            status = engine->db->Flush(options, handle);
+    }
+    return status;
+}
+
+/* With all locks. */
+static enum colander_code
+install(struct bulk_files *files, struct colander_error *err)
+{
+    struct engine_family *family = files->family;
+    enum colander_code code = COLANDER_OK;
+    rocksdb::Status status;
+
+    if (family->is_dropped)
+        return fail_dropped(family, err);
+    if (files->is_first)
+        code = check_no_keys(family, err);
+    if (code == COLANDER_OK)
+        code = check_writable(family->engine, err);
+    if (code != COLANDER_OK)
+        return code;
+    status = ingest(files);
+    if (status.ok())
+        files->files.clear();
+    return family_result(family, status, "install SSTs", err);
 }
 
 enum colander_code
@@ -447,16 +591,22 @@ bulk_files_install(struct bulk_files *files, struct colander_error *err)
 
     return guard(err, "install SSTs", [&] {
         std::shared_lock<SharedLock> no_drop(family->flush_lock);
-        std::unique_lock<SharedLock> no_write(engine->writes_lock);
-        std::unique_lock<SharedLock> no_snapshot(engine->snapshots_lock);
-        enum colander_code code = check_no_keys(family, err);
         rocksdb::Status status;
 
-        if (code != COLANDER_OK || files->files.empty())
-            return code;
-        status = ingest(files);
-        if (status.ok())
-            files->files.clear();
-        return family_result(family, status, "install SSTs", err);
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        status = flush(files); /* most of it, while others may write */
+        if (!status.ok())
+            return family_result(family, status, "flush", err);
+
+        std::unique_lock<SharedLock> no_write(engine->writes_lock);
+
+        status = flush(files);
+        if (!status.ok())
+            return family_result(family, status, "flush", err);
+
+        std::unique_lock<SharedLock> no_snapshot(engine->snapshots_lock);
+
+        return install(files, err);
     });
 }

@@ -24,7 +24,7 @@
  *
  * A drop is exclusive because one write, flush or compaction of a column family
  * that is being dropped stops all later writes of the database. Callbacks of
- * RocksDB (events.cc) take families_mutex and no other lock.
+ * RocksDB (events.cc) take families_mutex and gone_mutex and no other lock.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -54,6 +54,7 @@ extern "C" {
 #include <memory>
 #include <mutex>
 #include <new>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -227,6 +228,12 @@ struct engine {
     SharedLock writes_lock;
     SharedLock snapshots_lock;
 
+    /* SST files that were replaced or deleted while others join, which RocksDB
+     * reports only afterwards: see Ingested in events.cc. */
+    std::mutex gone_mutex;
+    bool is_joining = false;
+    std::set<uint64_t> gone;
+
     std::atomic<bool> is_stopped{false}; /* see check_writable */
     std::string stop_cause;              /* set once, before is_stopped */
     enum colander_code stop_code = COLANDER_OK;
@@ -370,6 +377,10 @@ enum colander_code check_sst_places(const std::string &path,
 
 /* Notes that the batch writes to the family. */
 void batch_touch(struct engine_batch *batch, struct engine_family *family);
+
+/* Returns the key of a mark in the column family `default`. */
+std::string mark_key(const struct engine_family *family,
+                     struct colander_slice name);
 
 /* Removes the marks of a dropped family. */
 void remove_marks(const struct engine_family *family);

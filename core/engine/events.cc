@@ -226,7 +226,10 @@ class Listener : public rocksdb::EventListener
     void
     OnTableFileDeleted(const rocksdb::TableFileDeletionInfo &info) override
     {
-        observer_->deleted(observer_->context, number_of_file(info.file_path));
+        const uint64_t number = number_of_file(info.file_path);
+
+        quietly([&] { NoteGone(number); });
+        observer_->deleted(observer_->context, number);
     }
 
     void
@@ -282,6 +285,10 @@ class Listener : public rocksdb::EventListener
                              }))
                 numbers.push_back(input.file_number);
         }
+        quietly([&] {
+            for (const uint64_t number : numbers)
+                NoteGone(number);
+        });
         if (!numbers.empty())
             observer_->replaced(observer_->context, numbers.data(),
                                 numbers.size());
@@ -304,6 +311,26 @@ class Listener : public rocksdb::EventListener
             observer_->flushed(observer_->context, info.cf_id, sequence);
     }
 
+    void
+    NoteGone(uint64_t number)
+    {
+        std::lock_guard<std::mutex> hold(engine_->gone_mutex);
+
+        if (engine_->is_joining)
+            engine_->gone.insert(number);
+    }
+
+    /* Reports a file after it was installed. A compaction may have replaced it
+     * by then: its rows are in files that were reported, and it is not used. */
+    void
+    Joined(struct sst_created *file)
+    {
+        std::lock_guard<std::mutex> hold(engine_->gone_mutex);
+
+        file->is_ok = engine_->gone.count(file->number) == 0;
+        observer_->created(observer_->context, file);
+    }
+
     /* A tag counts only in a file that we wrote. In others it is that of
      * another file. RocksDB does not report the size. */
     void
@@ -322,10 +349,9 @@ class Listener : public rocksdb::EventListener
         file.entry_count = info.table_properties.num_entries;
         file.joined_at = info.global_seqno;
         file.has_joined = true;
-        file.is_ok = true;
         file.is_tagged = is_beside(engine_, info.external_file_path) &&
                          find_tag(info.table_properties, file.tag);
-        observer_->created(observer_->context, &file);
+        Joined(&file);
     }
 
     struct engine *engine_;

@@ -139,6 +139,35 @@ engine_family_is_flushed(struct engine_family *family)
     return is_flushed(family->engine->db.get(), family->handle.get());
 }
 
+/* A property of the family, or 0. */
+static uint64_t
+property_of(const struct engine_family *family, const std::string &name)
+{
+    uint64_t value = 0;
+
+    return family->engine->db->GetIntProperty(family->handle.get(), name,
+                                              &value)
+               ? value
+               : 0;
+}
+
+bool
+engine_family_is_stalled(struct engine_family *family)
+{
+    using Properties = rocksdb::DB::Properties;
+    bool is_stalled = false;
+
+    quietly([&] {
+        is_stalled =
+            !family->is_dropped &&
+            (property_of(family, Properties::kIsWriteStopped) > 0 ||
+             property_of(family, Properties::kActualDelayedWriteRate) > 0) &&
+            (property_of(family, Properties::kNumRunningCompactions) > 0 ||
+             property_of(family, Properties::kCompactionPending) > 0);
+    });
+    return is_stalled;
+}
+
 bool
 is_flushed(rocksdb::DB *db, rocksdb::ColumnFamilyHandle *handle)
 {

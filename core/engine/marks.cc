@@ -22,6 +22,12 @@ prefix_of(const struct engine_family *family)
     return "mark/" + std::string(id, sizeof(id));
 }
 
+std::string
+mark_key(const struct engine_family *family, struct colander_slice name)
+{
+    return prefix_of(family) + to_rocksdb(name).ToString();
+}
+
 enum colander_code
 engine_mark_get(struct engine_family *family, struct colander_slice name,
                 struct colander_buffer *value, bool *found,
@@ -33,7 +39,7 @@ engine_mark_get(struct engine_family *family, struct colander_slice name,
     colander_buffer_clear(value);
     return guard(err, "read a mark", [&] {
         std::string kept;
-        std::string key = prefix_of(family) + to_rocksdb(name).ToString();
+        std::string key = mark_key(family, name);
         rocksdb::Status status = engine->db->Get(
             rocksdb::ReadOptions(), engine->default_handle.get(), key, &kept);
         enum colander_code code;
@@ -58,7 +64,7 @@ engine_batch_mark(struct engine_batch *batch, struct engine_family *family,
     return guard(err, "add to a batch", [&] {
         rocksdb::ColumnFamilyHandle *marks =
             batch->engine->default_handle.get();
-        std::string key = prefix_of(family) + to_rocksdb(name).ToString();
+        std::string key = mark_key(family, name);
         rocksdb::Status status;
 
         batch_touch(batch, family);

@@ -3,11 +3,18 @@
  * file and reads it as a table in two calls of one thread, and does not pass
  * the name to the second. What it says of a log may lack the name, too.
  *
+ * RocksDB 7.8 ends the process if it cannot read the last block of an SST that
+ * joins the database. So such a file is read from that block to its end while
+ * it is opened, where a failure is an error. Its writer reads it first. From
+ * then on other bytes are an error, too.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef COLANDER_CORE_ENGINE_OPENED_FILES_H
 #define COLANDER_CORE_ENGINE_OPENED_FILES_H
 
+#include <cstdint>
+#include <map>
 #include <mutex>
 #include <string>
 
@@ -59,10 +66,63 @@ class OpenedFiles
         return log_;
     }
 
+    /* From now on the SST is read from there to its end when it is opened, and
+     * must be the same each time. */
+    void
+    ReadAtOnce(const std::string &path, uint64_t from)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        ends_[path] = End{from, false, 0};
+    }
+
+    void
+    Forget(const std::string &path)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+
+        ends_.erase(path);
+    }
+
+    /* Whether it is read at once, and from where. */
+    bool
+    IsReadAtOnce(const std::string &path, uint64_t *from)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+        const auto found = ends_.find(path);
+
+        if (found == ends_.end())
+            return false;
+        *from = found->second.from;
+        return true;
+    }
+
+    /* Returns whether the end of the SST is what it was at first. */
+    bool
+    IsSameEnd(const std::string &path, uint64_t hash)
+    {
+        std::lock_guard<std::mutex> hold(mutex_);
+        const auto found = ends_.find(path);
+
+        if (found == ends_.end())
+            return true;
+        if (!found->second.is_known)
+            found->second = End{found->second.from, true, hash};
+        return found->second.hash == hash;
+    }
+
   private:
+    /* Of an SST that is read at once. */
+    struct End {
+        uint64_t from;
+        bool is_known; /* it was read */
+        uint64_t hash;
+    };
+
     std::mutex mutex_;
     std::string failure_;
     std::string log_;
+    std::map<std::string, End> ends_;
 };
 
 #endif

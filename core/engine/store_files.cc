@@ -17,6 +17,7 @@ extern "C" {
 #include <vector>
 
 #include <sys/stat.h>
+#include <xxhash.h>
 
 namespace
 {
@@ -420,6 +421,64 @@ class TextLog : public rocksdb::FSWritableFileOwnerWrapper
     }
 };
 
+/* An SST whose end is in memory: see opened_files.h. */
+class EndInMemory : public rocksdb::FSRandomAccessFileOwnerWrapper
+{
+  public:
+    EndInMemory(std::unique_ptr<rocksdb::FSRandomAccessFile> file,
+                uint64_t from, uint64_t size)
+        : rocksdb::FSRandomAccessFileOwnerWrapper(std::move(file)),
+          from_(std::min(from, size)), end_(size - from_, '\0')
+    {
+    }
+
+    uint64_t
+    Hash() const
+    {
+        return XXH3_64bits(end_.data(), end_.size());
+    }
+
+    rocksdb::IOStatus
+    Fill()
+    {
+        rocksdb::Slice got;
+        rocksdb::IOStatus status = target()->Read(
+            from_, end_.size(), rocksdb::IOOptions(), &got, &end_[0], nullptr);
+
+        if (status.ok() && got.size() != end_.size())
+            status = rocksdb::IOStatus::IOError("an SST ends early");
+        if (status.ok() && got.data() != end_.data())
+            memcpy(&end_[0], got.data(), got.size());
+        return status;
+    }
+
+    rocksdb::IOStatus
+    Read(uint64_t offset, size_t size, const rocksdb::IOOptions &how,
+         rocksdb::Slice *got, char *room,
+         rocksdb::IODebugContext *debug) const override
+    {
+        if (offset < from_)
+            return target()->Read(offset, size, how, got, room, debug);
+        offset = std::min<uint64_t>(offset - from_, end_.size());
+        size = std::min<size_t>(size, end_.size() - offset);
+        memcpy(room, end_.data() + offset, size);
+        *got = rocksdb::Slice(room, size);
+        return rocksdb::IOStatus::OK();
+    }
+
+    /* The end is what it would fetch. */
+    rocksdb::IOStatus
+    Prefetch(uint64_t, size_t, const rocksdb::IOOptions &,
+             rocksdb::IODebugContext *) override
+    {
+        return rocksdb::IOStatus::OK();
+    }
+
+  private:
+    const uint64_t from_;
+    std::string end_;
+};
+
 class StoreFileSystem : public rocksdb::FileSystemWrapper
 {
   public:
@@ -558,6 +617,8 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 
         if (status.ok())
             status = target()->NewRandomAccessFile(sst, how, file, debug);
+        if (status.ok() && is_sst(sst))
+            status = ReadEnd(sst, size, file);
         if (status.ok() && is_sst(sst)) {
             status = check_table(sst, file->get(), size);
             if (!status.ok())
@@ -644,6 +705,27 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     }
 
   private:
+    /* Reads the end of an SST that joins the database. */
+    rocksdb::IOStatus
+    ReadEnd(const std::string &sst, uint64_t size,
+            std::unique_ptr<rocksdb::FSRandomAccessFile> *file)
+    {
+        uint64_t from;
+
+        if (!opened_->IsReadAtOnce(sst, &from))
+            return rocksdb::IOStatus::OK();
+
+        auto whole =
+            std::make_unique<EndInMemory>(std::move(*file), from, size);
+        rocksdb::IOStatus status = whole->Fill();
+
+        if (status.ok() && !opened_->IsSameEnd(sst, whole->Hash()))
+            status = rocksdb::IOStatus::Corruption(
+                "its end has changed since it was written", "in " + sst);
+        *file = std::move(whole);
+        return status;
+    }
+
     static rocksdb::IOStatus
     Privately(const std::string &name, mode_t mode, rocksdb::IOStatus status)
     {

@@ -45,6 +45,7 @@ struct edit {
     uint32_t family_max;
     uint64_t last_sequence;
     uint64_t least_log;
+    uint64_t group_left; /* edits after it that count only together with it */
     struct colander_slice name;
 };
 
@@ -296,7 +297,6 @@ skip(struct bytes_reader *in, uint64_t tag)
         break;
     case TAG_NEXT_FILE:
     case TAG_PREVIOUS_LOG:
-    case TAG_GROUP:
         (void)bytes_read_varint(in);
         break;
     default:
@@ -332,6 +332,8 @@ read_edit(struct manifest *manifest, struct bytes_reader *in, struct edit *edit,
             edit->least_log = bytes_read_varint(in);
         } else if (tag == TAG_FAMILY_MAX) {
             edit->family_max = (uint32_t)bytes_read_varint(in);
+        } else if (tag == TAG_GROUP) {
+            edit->group_left = bytes_read_varint(in);
         } else if (tag == TAG_NEW_FILE) {
             code = read_new_file(manifest, in, err);
         } else if (tag == TAG_DELETED_FILE) {
@@ -344,10 +346,12 @@ read_edit(struct manifest *manifest, struct bytes_reader *in, struct edit *edit,
     return code;
 }
 
-/* Applies a record. If it is not an edit, only clears *is_edit. */
+/* Applies a record. If it is not an edit, only clears *is_edit. *group is how
+ * many tables there were before the group that it belongs to and does not end;
+ * SIZE_MAX: none. */
 static enum colander_code
-apply(struct manifest *manifest, struct colander_slice record, bool *is_edit,
-      struct colander_error *err)
+apply(struct manifest *manifest, struct colander_slice record, size_t *group,
+      bool *is_edit, struct colander_error *err)
 {
     const size_t first = manifest->table_count;
     struct bytes_reader in = bytes_reader_of(record);
@@ -361,6 +365,10 @@ apply(struct manifest *manifest, struct colander_slice record, bool *is_edit,
         remove_tables_from(manifest, first);
         return COLANDER_OK;
     }
+    if (edit.group_left == 0)
+        *group = SIZE_MAX;
+    else if (*group == SIZE_MAX)
+        *group = first;
     for (size_t i = first; i < manifest->table_count; i++)
         manifest->tables[i].family = edit.family;
     return apply_to_family(manifest, &edit, err);
@@ -375,6 +383,7 @@ read_edits(struct manifest *manifest, struct log_records *records,
 {
     enum log_step step = LOG_RECORD;
     enum colander_code code = COLANDER_OK;
+    size_t group = SIZE_MAX;
     bool has_gap = false;
 
     while (code == COLANDER_OK && step != LOG_END) {
@@ -389,13 +398,15 @@ read_edits(struct manifest *manifest, struct log_records *records,
             ledger_may_end(ledger, noted, gap.offset))
             break;
         if (step == LOG_RECORD)
-            code = apply(manifest, record, &is_edit, err);
+            code = apply(manifest, record, &group, &is_edit, err);
         has_gap = has_gap || step == LOG_GAP || !is_edit;
         if (!has_gap)
             manifest->whole = log_records_position(records);
         if ((step == LOG_GAP && !gap.is_last) || !is_edit)
             manifest->is_whole = false;
     }
+    if (group != SIZE_MAX) /* its last edit was not written */
+        remove_tables_from(manifest, group);
     manifest->is_whole = manifest->is_whole && manifest->whole > 0 &&
                          !log_records_has_failed(records);
     return code;

@@ -42,6 +42,7 @@ local published = {
     ["columns/path.h"] = true,
     ["columns/predicates.h"] = true,
     ["columns/rows.h"] = true,
+    ["columns/runs.h"] = true,
     ["columns/unchecked.h"] = true,
     ["columns/words.h"] = true,
     ["columns/utf8.h"] = true,

@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/bulk/bulk_inside.h"
 #include "support/cases.h"
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
@@ -71,6 +72,31 @@ write_some(struct run *run, struct colander_row_builder *builder,
     }
 }
 
+/* Writes a run, of one file or many. */
+static void
+write_run(struct run *run, struct colander_row_builder *builder,
+          struct colander_buffer *key, uint64_t *random)
+{
+    const struct bulk_limits limits = {
+        .is_run = true,
+        .sorter = {.run_size = 1 + random_below(random, 30000),
+                   .run_rows = 100,
+                   .fan_in = 4},
+        .sst_size = 4000 + random_below(random, 50000),
+        .thread_count = 1 + random_below(random, 2),
+    };
+    struct colander_bulk *bulk;
+
+    OK(bulk_create_limited(run->family, &limits, &bulk, NULL));
+    for (uint64_t i = random_below(random, 300); i > 0; i--) {
+        random_key(random, KEYS, key);
+        OK(colander_bulk_add(bulk, colander_buffer_slice(key),
+                             random_row(builder, random), NULL));
+    }
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    colander_bulk_destroy(bulk);
+}
+
 static void *
 write_rows(void *context)
 {
@@ -82,6 +108,8 @@ write_rows(void *context)
     while (!atomic_load(&run->is_over)) {
         for (unsigned i = 0; i < 20; i++)
             write_some(run, builder, &key, &random);
+        if (random_below(&random, 50) == 0)
+            write_run(run, builder, &key, &random);
         await_questions(run, 1);
     }
     return NULL;

@@ -275,7 +275,7 @@ load_file(const char *path, const struct colander_load_options *options,
     enum colander_code code;
     bool is_last = false;
 
-    expect(load.ring != NULL && parser_keeps_rows(options));
+    expect(load.ring != NULL);
     code = source_open(&load.source, path, options, &never, point, NULL);
     if (code == COLANDER_OK) {
         outcome->offset = load.source.offset;

@@ -1,7 +1,8 @@
 /*
  * Loads that are killed at a random moment and resumed until they finish: the
  * family has every record of the file once, and the rejects are those of the
- * file, in order.
+ * file, in order. Rows go in batches or in runs, into a new family or over
+ * older rows.
  *
  * The process that is killed is this program, started again. COLANDER_RUNS sets
  * the number of files.
@@ -15,7 +16,7 @@
 #include "support/scoped.h"
 #include "support/store_fixture.h"
 
-#include "loading/load.h"
+#include "loading/load_inside.h"
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -24,9 +25,18 @@
 #define RECORDS 3000
 #define ROUNDS 15
 #define KILLS_MAX 6 /* of one load; then it may end */
+#define AHEAD 700   /* records between two with one key */
 
 /* The formats of the file. */
 enum way { WAY_JSONL, WAY_JSONL_GZ, WAY_JSON, WAY_CSV, WAYS };
+
+/* How rows are written. Runs are of one chunk or several. */
+static const struct load_limits limits[] = {
+    {UINT64_MAX, UINT64_MAX}, /* batches */
+    {0, 1},
+    {0, 1 << 20},
+    {1 << 20, 1}, /* batches, then runs */
+};
 
 static const char *const extensions[WAYS] = {"jsonl", "jsonl.gz", "json",
                                              "csv"};
@@ -37,6 +47,9 @@ struct load_fixture {
     char file[TEMPORARY_SIZE + 32];
     char rejects[TEMPORARY_SIZE + 32];
     struct colander_buffer bad; /* the invalid records, verbatim */
+    bool is_good[RECORDS];
+    bool has_keys; /* those of the file; there are older rows */
+    unsigned limits;
     size_t good_count;
     uint64_t random;
 };
@@ -101,33 +114,47 @@ write_file(const struct load_fixture *it, enum way way,
 }
 
 static void
+append_good(enum way way, size_t n, const char *value,
+            struct colander_buffer *text)
+{
+    append(text, way == WAY_CSV ? "%zu,\"%s\"" : "{\"n\":%zu,\"text\":\"%s\"}",
+           n, value);
+}
+
+/* With keys, some records are there before, with another text. */
+static void
 make_file(struct load_fixture *it, enum way way)
 {
+    const char *const between = way == WAY_JSON ? ",\n" : "\n";
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
     static char value[1200];
 
     colander_buffer_clear(&it->bad);
     it->good_count = 0;
+    for (size_t n = 0; n < RECORDS; n++) {
+        it->is_good[n] = random_below(&it->random, 40) != 0;
+        it->good_count += it->is_good[n];
+    }
     if (way == WAY_JSON)
         append(&text, "[");
     if (way == WAY_CSV)
         append(&text, "n,text\n");
     for (size_t n = 0; n < RECORDS; n++) {
-        if (n > 0 && way == WAY_JSON)
-            append(&text, ",\n");
-        text_of(n, value);
-        if (random_below(&it->random, 40) == 0) {
-            append_bad(it, way, n, &text);
-        } else {
-            it->good_count++;
-            append(&text,
-                   way == WAY_CSV ? "%zu,\"%s\""
-                                  : "{\"n\":%zu,\"text\":\"%s\"}",
-                   n, value);
+        if (n > 0)
+            append(&text, "%s", between);
+        if (it->has_keys && n + AHEAD < RECORDS && it->is_good[n + AHEAD] &&
+            random_below(&it->random, 4) == 0) {
+            append_good(way, n + AHEAD, "early", &text);
+            append(&text, "%s", between);
         }
-        if (way != WAY_JSON)
-            append(&text, "\n");
+        text_of(n, value);
+        if (it->is_good[n])
+            append_good(way, n, value, &text);
+        else
+            append_bad(it, way, n, &text);
     }
+    if (way != WAY_JSON)
+        append(&text, "\n");
     if (way == WAY_JSON)
         append(&text, "]\n");
     write_file(it, way, &text);
@@ -144,14 +171,20 @@ ROLE(load)
     struct colander_store *store;
     struct colander_family *family;
     const char *files[] = {arguments[3]};
+    const char *key = "n";
 
     store_options.write_buffer_size = 1 << 20;
     colander_load_options_init(&options);
     options.rejects = arguments[4];
     options.resumes = strcmp(arguments[5], "resume") == 0;
+    if (arguments[7][0] != '\0') { /* keys are numbers, in that order */
+        options.key = &key;
+        options.key_count = 1;
+    }
     DID(colander_store_open(arguments[2], &store_options, &store, why()));
     DID(colander_family_open(store, "f", &family, why()));
     DID(colander_load_create(store, family, &options, &load, why()));
+    load_set_limits(load, &limits[strtoul(arguments[6], NULL, 10)]);
     DID(colander_load_run(load, files, 1, why()));
     colander_load_destroy(load);
     colander_family_close(family);
@@ -163,9 +196,11 @@ ROLE(load)
 static bool
 run_for(const struct load_fixture *it, bool resumes, uint64_t microseconds)
 {
+    const char number[] = {(char)('0' + it->limits), '\0'};
     const char *const arguments[] = {"test",      "--load",
                                      it->store,   it->file,
                                      it->rejects, resumes ? "resume" : "fresh",
+                                     number,      it->has_keys ? "keys" : "",
                                      NULL};
     const pid_t child = child_start(arguments);
     int status;
@@ -258,6 +293,29 @@ now_us(void)
     return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000;
 }
 
+/* Older rows, some in an SST and some in a log. */
+static void
+put_older_rows(const struct load_fixture *it)
+{
+    struct colander_store *store;
+    struct colander_family *family;
+
+    OK(colander_store_open(it->store, NULL, &store, NULL));
+    OK(colander_family_open(store, "f", &family, NULL));
+    for (size_t n = 0; n < RECORDS; n++) {
+        char row[80];
+
+        snprintf(row, sizeof(row), "{\"_key\":%zu,\"n\":%zu,\"text\":\"old\"}",
+                 n, n);
+        if (it->is_good[n])
+            OK(colander_family_put_json(family, row, NULL, NULL, NULL));
+        if (n == RECORDS / 2)
+            OK(colander_family_flush(family, NULL));
+    }
+    colander_family_close(family);
+    OK(colander_store_close(store, NULL));
+}
+
 static void
 begin_round(struct load_fixture *it, unsigned round, enum way way)
 {
@@ -266,7 +324,11 @@ begin_round(struct load_fixture *it, unsigned round, enum way way)
              extensions[way]);
     snprintf(it->rejects, sizeof(it->rejects), "%s/%u.rejects", it->directory,
              round);
+    it->has_keys = random_below(&it->random, 2) == 0;
+    it->limits = (unsigned)random_below(&it->random, COUNT(limits));
     make_file(it, way);
+    if (it->has_keys)
+        put_older_rows(it);
 }
 
 TEST(a_load_that_is_killed_and_resumed_loads_each_record_once)

@@ -241,7 +241,6 @@ run_process(char **arguments, const struct plan *plan, scenario_step *also)
         fault = plan->fault;
         fault.number = process.number;
         process.scenario.is_memory = fault.kind == FAULT_MEMORY;
-        process.scenario.is_read = fault.kind == FAULT_READ;
     }
     faults_begin(arguments[2], plan == NULL ? NULL : &fault);
     run_with_faults(&process.scenario);

@@ -94,7 +94,7 @@ write_bulk(struct engine_family *family, uint64_t *random)
     uint8_t key[64];
     uint64_t size;
 
-    OK(bulk_files_create(family, &files, NULL));
+    OK(bulk_files_create(family, true, &files, NULL));
     OK(bulk_sst_begin(files, &sst, NULL));
     for (uint64_t i = 0; i < TABLE_KEYS; i++)
         OK(bulk_sst_add(sst, table_key_at(i, key),

@@ -1,0 +1,24 @@
+/*
+ * When a load writes runs (columns/runs.h), for tests.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_LOAD_INSIDE_H
+#define LOADING_LOAD_INSIDE_H
+
+#include "loading/load.h"
+
+struct load_limits {
+    uint64_t large_size; /* bytes of files, or of text that came without a
+                          * pause, from which on rows go in runs */
+    uint64_t run_size;   /* bytes of rows, with their keys, that end a run */
+};
+
+/* Sets other limits than the usual ones before the load is run. */
+void load_set_limits(struct colander_load *load,
+                     const struct load_limits *limits);
+
+/* Returns how many runs the load has written. */
+uint64_t load_run_count(const struct colander_load *load);
+
+#endif
