@@ -1,10 +1,12 @@
 /*
  * load: JSON lines into a store until it is ready for finds (all in SST files,
- * each with its filter), in batches and as a bulk.
+ * each with its filter): into a family that has as many rows already, and as a
+ * bulk.
  *
  * For comparison, finished rows are put through RocksDB's C API, in batches of
- * 1,000, without any text to parse or filters to build. `peers` compares with
- * other databases.
+ * 1,000, without any text to parse or filters to build, into a database that
+ * has as many. SQLite, with an index on each column, and LevelDB load the lines
+ * into an empty one. `peers` compares with more.
  *
  * Parsing the text into rows is also measured alone, on one processor. The peak
  * memory of a load is measured in a separate process.
@@ -18,16 +20,26 @@
 #include "bench_turns.h"
 #include "bench_tweets.h"
 
-enum way { LOAD, BULK, PUT, PARSE, WAYS };
-enum time { ELAPSED, PROCESSOR }; /* of a turn */
+enum way { LOAD, BULK, PUT, PARSE, SQLITE, LEVELDB, WAYS };
+enum time { ELAPSED }; /* of a turn */
 
-static const char *const names[WAYS] = {"load", "bulk", "put", "parse"};
+static const char *const names[WAYS] = {"load",  "bulk",   "put",
+                                        "parse", "sqlite", "leveldb"};
+
+/* The columns of tweets, which SQLite indexes. */
+static const char *const columns[] = {"user", "text",  "likes",
+                                      "lang", "place", "time"};
+#define COLUMNS (sizeof(columns) / sizeof(columns[0]))
+
+/* The ways of peers. */
+enum { COLANDER_BULK = 1, LEVELDB_SCAN = 0, SQLITE_INDEX_ON_ALL = 2 };
 
 struct experiment {
     const struct bench_options *options;
     struct bench_work work; /* has only what a load needs */
     char *directory;
-    struct bench_rows rows; /* parsed */
+    char earlier_path[4200]; /* as many lines, of rows that are there before */
+    struct bench_rows rows;  /* parsed */
     struct bench_turns turns;
     enum way alone; /* of load_alone */
 };
@@ -36,26 +48,37 @@ struct experiment {
 
 /* Loads the lines until they are ready for finds. Returns seconds. */
 static double
-load(const struct experiment *it, enum way way, const char *path)
+load(const struct experiment *it, const struct bench_peer *peer, int way,
+     bool has_rows, const char *path)
 {
-    const struct bench_peer *peer = &bench_peer_colander;
     const char *reason;
     void *opened = peer->open(path, &it->work, &peer->ways[way], &reason);
-    double start = bench_now();
+    double start;
 
+    if (has_rows) {
+        peer->load(opened, it->earlier_path);
+        peer->index(opened);
+    }
+    start = bench_now();
     peer->load(opened, it->work.lines_path);
-    peer->index(opened);
+    if (peer->index != NULL)
+        peer->index(opened);
     start = bench_now() - start;
     peer->close(opened);
     return start;
 }
 
 static double
-put(const struct bench_rows *rows, const char *path)
+put(const struct experiment *it, const char *path)
 {
+    const struct bench_rows *rows = &it->rows;
     struct bench_rocksdb *db = bench_rocksdb_open(path, false);
-    double start = bench_now();
+    double start;
 
+    (void)bench_lines_parse(it->earlier_path, it->work.key_name,
+                            bench_rocksdb_put, db);
+    bench_rocksdb_flush(db);
+    start = bench_now();
     for (uint64_t i = 0; i < rows->count; i++)
         bench_rocksdb_put(db, bench_key(rows, i), bench_row(rows, i));
     bench_rocksdb_flush(db);
@@ -77,14 +100,20 @@ static double
 run_way(const struct experiment *it, enum way way)
 {
     char *path = bench_make_directory(it->options);
-    double seconds;
+    double seconds = 0;
 
     if (way == PARSE)
         seconds = parse(it);
     else if (way == PUT)
-        seconds = put(&it->rows, path);
+        seconds = put(it, path);
+    else if (way == SQLITE)
+        seconds =
+            load(it, &bench_peer_sqlite, SQLITE_INDEX_ON_ALL, false, path);
+    else if (way == LEVELDB)
+        seconds = load(it, &bench_peer_leveldb, LEVELDB_SCAN, false, path);
     else
-        seconds = load(it, way, path);
+        seconds =
+            load(it, &bench_peer_colander, COLANDER_BULK, way == LOAD, path);
     bench_remove_directory(path);
     return seconds;
 }
@@ -92,9 +121,7 @@ run_way(const struct experiment *it, enum way way)
 static void
 take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {
-    times[PROCESSOR] = bench_processor_now();
     times[ELAPSED] = run_way(context, (enum way)way);
-    times[PROCESSOR] = bench_processor_now() - times[PROCESSOR];
 }
 
 /* Only a load, to measure its peak memory. */
@@ -110,10 +137,10 @@ load_alone(void *context, void *result)
 /* ------------------------------------------------------------- figures --- */
 
 static double
-rate(const struct experiment *it, enum way way, enum time time)
+rate(const struct experiment *it, enum way way)
 {
     return (double)it->work.row_count /
-           bench_turns_median(&it->turns, way, time);
+           bench_turns_median(&it->turns, way, ELAPSED);
 }
 
 /* Prints how much faster one way is. */
@@ -132,18 +159,18 @@ print(const struct experiment *it, double load_memory, double bulk_memory)
         bench_figures_begin(it->options, "load", it->work.row_count);
 
     print_ratio(figures, it, LOAD, PUT, "load_over_put");
+    print_ratio(figures, it, LOAD, SQLITE, "load_over_sqlite_indexed");
+    print_ratio(figures, it, LOAD, LEVELDB, "load_over_leveldb");
     print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
     bench_figure(figures, 1,
-                 rate(it, PARSE, ELAPSED) * (double)it->work.lines_size /
+                 rate(it, PARSE) * (double)it->work.lines_size /
                      (double)it->work.row_count / 1e6,
                  "parse_mb_per_s");
     bench_figure(figures, 1, load_memory, "peak_memory_mb");
     bench_figure(figures, 1, bulk_memory, "bulk_peak_memory_mb");
     for (enum way way = 0; way < WAYS; way++) {
-        bench_figure(figures, 0, rate(it, way, ELAPSED), "%s_rows_per_second",
+        bench_figure(figures, 0, rate(it, way), "%s_rows_per_second",
                      names[way]);
-        bench_figure(figures, 0, rate(it, way, PROCESSOR),
-                     "processor_%s_rows_per_second", names[way]);
     }
     bench_figures_end(figures);
 }
@@ -166,7 +193,13 @@ bench_load(const struct bench_options *options)
 
     (void)snprintf(it.work.lines_path, sizeof(it.work.lines_path),
                    "%s/tweets.jsonl", it.directory);
-    bench_tweets_write(it.work.lines_path, it.work.row_count);
+    (void)snprintf(it.earlier_path, sizeof(it.earlier_path), "%s/earlier.jsonl",
+                   it.directory);
+    bench_tweets_write(it.earlier_path, 0, it.work.row_count);
+    bench_tweets_write(it.work.lines_path, it.work.row_count,
+                       it.work.row_count);
+    for (size_t i = 0; i < COLUMNS; i++)
+        it.work.paths[it.work.path_count++] = (char *)columns[i];
     /* while this process has no threads, and hardly any memory */
     load_memory = bench_guard_measure(load_alone, &it, NULL, 0);
     it.alone = BULK;

@@ -157,14 +157,15 @@ make_tweet(struct tweets *tweets, uint64_t number)
 }
 
 void
-bench_tweets_write(const char *path, uint64_t count)
+bench_tweets_write(const char *path, uint64_t first, uint64_t count)
 {
     struct tweets tweets = {.random = 0};
     FILE *file = bench_open_new(path);
 
     make_words(&tweets);
+    tweets.random += 100 * first; /* more than a tweet takes */
     for (uint64_t i = 0; i < count; i++) {
-        make_tweet(&tweets, i);
+        make_tweet(&tweets, first + i);
         (void)fwrite(tweets.line.data, 1, tweets.line.size, file);
         if (i % 100000 == 0)
             bench_progress("writing: %.1f of %.1f M tweets", (double)i / 1e6,

@@ -19,7 +19,7 @@
 /* The bytes before a tweet's id, which is first. */
 #define BENCH_TWEET_ID_AT 6
 
-/* Writes tweets 0 to `count` - 1 into a new file. */
-void bench_tweets_write(const char *path, uint64_t count);
+/* Writes `count` tweets from number `first` on into a new file. */
+void bench_tweets_write(const char *path, uint64_t first, uint64_t count);
 
 #endif

@@ -101,7 +101,7 @@ bench_work_make(const char *directory, uint64_t rows)
     work->row_count = rows;
     work->chosen = bench_copy("user");
     work->other = bench_copy("time");
-    bench_tweets_write(work->lines_path, rows);
+    bench_tweets_write(work->lines_path, 0, rows);
     finish(work);
     return work;
 }
