@@ -591,10 +591,15 @@ bulk_files_install(struct bulk_files *files, struct colander_error *err)
 
     return guard(err, "install SSTs", [&] {
         std::shared_lock<SharedLock> no_drop(family->flush_lock);
+        enum colander_code code = COLANDER_OK;
         rocksdb::Status status;
 
         if (family->is_dropped)
             return fail_dropped(family, err);
+        if (files->is_first)
+            code = check_no_keys(family, err);
+        if (code != COLANDER_OK)
+            return code;
         status = flush(files); /* most of it, while others may write */
         if (!status.ok())
             return family_result(family, status, "flush", err);

@@ -434,9 +434,9 @@ check_known(const struct check *check, const struct log *log, uint64_t sequence,
 }
 
 /* Checks that no write that counts is missing where files of two moments were
- * mixed. Only files that join take sequences that are in no log, and the MANIFEST knows
- * of these. It also knows of the writes before the first log; a ledger that
- * lists all logs has noticed if they are of two moments. */
+ * mixed. Only SST files that join take sequences that are in no log, and the
+ * MANIFEST knows of these. It also knows of the writes before the first log; a
+ * ledger that lists all logs has noticed if they are of two moments. */
 static enum colander_code
 check_joins(const struct check *check, const struct logs *logs,
             struct colander_error *err)

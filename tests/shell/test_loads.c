@@ -18,7 +18,7 @@
 #include <time.h>
 
 #define MEMORY_KB_MAX (256 * 1024)
-#define ROWS 400000 /* of a load that takes a while */
+#define ROWS 1000000 /* of a load that takes a while */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define IS_SANITIZED true
