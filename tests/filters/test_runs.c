@@ -223,7 +223,7 @@ step_through(struct store_fixture *fixture, enum colander_compaction compaction,
              uint64_t *random)
 {
     struct stepper it = {.fixture = fixture, .random = random_next(random)};
-    const uint64_t steps = random_runs(200);
+    const uint64_t steps = random_runs(80);
 
     fixture->options.compaction = compaction;
     fixture_remake(fixture);
@@ -286,7 +286,7 @@ FIXTURE_TEST(files_that_compactions_replace_at_once_are_not_listed)
 
     put_random_rows(fixture, beside.family, 50, 50, &random);
     ZERO(pthread_create(&thread, NULL, compact_all_the_time, &beside));
-    for (uint64_t run = random_runs(60); run > 0; run--) {
+    for (uint64_t run = random_runs(20); run > 0; run--) {
         struct find_counts counts = {.row_count = 0};
         struct colander_bulk *bulk;
         SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
@@ -347,7 +347,7 @@ FIXTURE_TEST(patches_come_before_or_after_a_run)
     struct counter counter = {.fixture = fixture,
                               .family = kept_family(fixture, "rows")};
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
-    const uint64_t runs = random_runs(40);
+    const uint64_t runs = random_runs(15);
     pthread_t thread;
 
     ZERO(pthread_create(&thread, NULL, patch_all_the_time, &counter));
