@@ -531,7 +531,8 @@ colander_ordered_add(struct colander_ordered *ordered,
                      struct colander_error *err);
 
 /* Returns the next row, borrowed until the next call. *is_row is false at the
- * end. Fails with CANCELLED once `is_cancelled` returns true. */
+ * end. Fails with CANCELLED once `is_cancelled` returns true. After a failure
+ * the list can only be destroyed. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_ordered_next(struct colander_ordered *ordered, bool *is_row,
                       struct colander_result *row, struct colander_error *err);

@@ -10,8 +10,9 @@
  * The first links of the buckets are read without the lock, to fetch what they
  * lead to, but not to read it.
  *
- * A block counts its holders, and the table is one of them. Holders are added
- * only under the lock, so a block that only the table holds can be removed.
+ * A block counts its holders, and the table is one of them. Its first other
+ * holder is added only under the lock, so a block that only the table holds can
+ * be removed.
  *
  * SPDX-License-Identifier: MIT
  */

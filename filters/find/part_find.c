@@ -258,11 +258,8 @@ find_zones(const struct asked *asked, const struct filter_query *query,
 static bool
 is_countable(const struct asked *asked, const struct filter_query *query)
 {
-    const struct filter_head *head = &asked->filter->head;
-
     return query->hash_count > 0 && asked->part->presence.block_count == 0 &&
-           !filter_query_is_unfiltered(query, head->unfiltered,
-                                       head->unfiltered_count);
+           !lacks_leaf(asked->filter, query);
 }
 
 /* Counts the rows that may match, an upper bound, without reading lists of

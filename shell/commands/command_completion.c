@@ -116,16 +116,16 @@ print_zsh(const struct session *session)
 {
     const struct command *command;
 
-    printf("#compdef colander\n"
-           "# Completes the words of colander in zsh.\n"
-           "_colander_family() {\n"
-           "    local -a families=(${(f)\"$(" FAMILIES(
-               "${(Q)~words[3]}") ")\"})\n"
-                                  "    compadd -a families\n"
-                                  "    _files\n"
-                                  "}\n"
-                                  "_colander() {\n"
-                                  "    local -a commands=(\n");
+    puts("#compdef colander");
+    puts("# Completes the words of colander in zsh.");
+    puts("_colander_family() {");
+    puts("    local store=${${(Q)words[3]}/#\\~/$HOME}");
+    puts("    local -a families=(${(f)\"$(" FAMILIES("$store") ")\"})");
+    puts("    compadd -a families");
+    puts("    _files");
+    puts("}");
+    puts("_colander() {");
+    puts("    local -a commands=(");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         printf("        '%s:%s'\n", command->name, command->summary);
     printf("    )\n"

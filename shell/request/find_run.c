@@ -161,6 +161,7 @@ static enum colander_code
 begin_order(struct reading *reading, struct colander_error *err)
 {
     const struct request *request = reading->run->request;
+    const char *directory = getenv("TMPDIR");
     struct colander_order order;
     enum colander_code code;
 
@@ -173,7 +174,8 @@ begin_order(struct reading *reading, struct colander_error *err)
         order.limit = request->limit + request->skip;
     order.size_max = ORDERED_SIZE_MAX;
     order.is_cancelled = interrupt_happened;
-    order.directory = getenv("TMPDIR") != NULL ? getenv("TMPDIR") : "/var/tmp";
+    order.directory =
+        directory != NULL && directory[0] != '\0' ? directory : "/var/tmp";
     code = colander_ordered_create(&order, &reading->ordered, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "--order");

@@ -101,6 +101,8 @@ colander find data tweets
 colander find data odd\ name
 colander load data tweets tweak
 colander shell data --readonly'
+    echo "colander find '*(e:touch ran:)' x" | zsh -f try.zsh >out 2>err
+    [ ! -e ran ] || complain 'the path of a store was run as a command'
 else
     echo 'completion: zsh is not installed, and was not tried'
 fi

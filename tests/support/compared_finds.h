@@ -60,7 +60,8 @@ count_find(const struct colander_cursor *cursor, struct find_counts *counts)
         counts->row_count += explain.rows_returned;
 }
 
-/* Asserts that at least half of all rows were read directly. */
+/* Asserts that many rows were read directly. Most are, but on a busy machine
+ * files wait for their filters, and rows for their files. */
 static inline void
 assert_mostly_direct(const struct find_counts *counts)
 {
@@ -68,7 +69,7 @@ assert_mostly_direct(const struct find_counts *counts)
            (unsigned long long)counts->rows_direct,
            (unsigned long long)counts->rows_verified);
     (void)fflush(stdout);
-    CLAIM(2 * counts->rows_direct >= counts->rows_verified);
+    CLAIM(8 * counts->rows_direct >= counts->rows_verified);
 }
 
 /* Asserts that both return the same rows in the same order from one snapshot.
