@@ -16,9 +16,8 @@
  * "2015-03-24" names all instants of that day in UTC: they are equal to it, <
  * are those before and > those after them. COL~2015-03 also matches timestamps
  * that are written so. A time after @ is compared with timestamps only:
- * @2015-03-24, @now, @now-7d. A single string in double quotes is no time: "@now"
- * is that string. In a list, where all strings are in quotes, ["@now"] is the
- * time.
+ * @2015-03-24, @now, @now-7d. In double quotes it is a string: "@now". But in a
+ * list, where all strings are in quotes, ["@now"] is the time.
  *
  * Strings often hold numbers: ids of CSV, for example. So a number also equals
  * the string that is written like it: COL=1e5 matches 100000 and "1e5". Order

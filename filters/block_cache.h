@@ -78,8 +78,8 @@ struct block_cache_sizes {
 
 struct block_cache_sizes block_cache_sizes(struct block_cache *cache);
 
-/* Returns how many bytes fit. Whoever holds most of them makes every change of
- * the cache slow. */
+/* Returns how many bytes fit. While a caller holds most of them, every change
+ * of the cache is slow. */
 size_t block_cache_capacity(const struct block_cache *cache);
 
 /* Returns the bytes only. Takes no lock. */

@@ -104,6 +104,15 @@ size_of_path(const char *text)
     return size;
 }
 
+/* Whether the value is the column's own name and an operator, as in SQL: it
+ * would be a text, and replace what it should be added to. */
+static bool
+is_arithmetic(const char *path, size_t size, const char *value)
+{
+    return strncmp(value, path, size) == 0 && value[size] != '\0' &&
+           strchr("+-*/", value[size + strspn(value + size, " ")]) != NULL;
+}
+
 /* Reads COL=VALUE. */
 static enum colander_code
 read_set(struct assignment *assignment, const char *text, size_t *offset,
@@ -121,6 +130,11 @@ read_set(struct assignment *assignment, const char *text, size_t *offset,
     code = read_path(assignment, text, size, err);
     if (code != COLANDER_OK)
         return code;
+    *offset = size + 1;
+    if (is_arithmetic(text, size, value))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "values are not computed here, but a script can "
+                             "(a text like this needs double quotes)");
     code = value[0] == '{' || value[0] == '['
                ? read_container(assignment, value, offset, err)
                : read_scalar(assignment, value, offset, err);

@@ -102,7 +102,9 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
         *condition->value != '\0') {
         *offset = (size_t)(condition->value - text);
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "unexpected text after '%s'", found->sign);
+                             "unexpected text after '%s' (another condition, "
+                             "( and ) are words of their own)",
+                             found->sign);
     }
     condition->sign = found;
     condition->path = strndup(text, size);
@@ -364,6 +366,10 @@ parse_unit(struct parser *parser, unsigned depth)
     if (word == parser->count || is_word(parser, "or") ||
         is_word(parser, "and") || is_word(parser, ")"))
         return fail_at(parser, word, "expected a condition");
+    if (parser->words[word][0] == '(')
+        return fail_at(parser, word,
+                       "( and ) are words of their own (a name that begins so "
+                       "needs a backslash before it)");
     parser->fault.word = word;
     predicate = parse_condition(parser->words[word], &parser->fault.offset,
                                 parser->err);

@@ -140,6 +140,9 @@ parse_json(struct literals *literals, const char *source, size_t *offset,
         reason = strchr(err->message, ':'); /* "byte 5: ..." */
         if (reason != NULL)
             memmove(err->message, reason + 2, strlen(reason + 2) + 1);
+        if (source[0] == '[')
+            colander_error_context(err, "a text or time in an array needs "
+                                        "double quotes");
     }
     colander_json_reader_destroy(reader);
     return code;

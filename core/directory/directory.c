@@ -89,8 +89,11 @@ fail_busy(int fd, struct colander_error *err)
         (void)fclose(file);
     }
     return COLANDER_FAIL(
-        err, COLANDER_BUSY, "the store is held by process %ld%s%s%s", holder,
-        command[0] == '\0' ? "" : " (", command, command[0] == '\0' ? "" : ")");
+        err, COLANDER_BUSY,
+        "the store is held by process %ld%s%s%s; a store is open in one "
+        "process, or in any number of processes that only read",
+        holder, command[0] == '\0' ? "" : " (", command,
+        command[0] == '\0' ? "" : ")");
 }
 
 /* ---------------------------------------------------------------- open --- */

@@ -53,9 +53,18 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
         .take = take,
         .context = job->output,
     };
-    enum colander_code code = find_run_read(&run, err);
+    struct report report = REPORT_EMPTY;
+    enum colander_code code;
 
+    hint_missing_init(&run.missing, job->request.selection.paths,
+                      job->request.selection.count, NULL);
+    code = find_run_read(&run, err);
     job->row_count = run.explanation.row_count;
+    if (code == COLANDER_OK && take == print_row)
+        find_run_add_hint(&run, &report);
+    if (code == COLANDER_OK && report.text.size > 0)
+        code = report_print(&report, stderr, err);
+    hint_missing_release(&run.missing);
     explanation_release(&run.explanation);
     return code;
 }

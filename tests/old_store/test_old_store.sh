@@ -28,8 +28,8 @@ run 0 check checked/store
 # Old filters know no columns, and are asked for one when they are loaded.
 unpack filtered
 run 0 shell filtered/store -e 'local bulk = db:family("bulk"):await_filters()
-    print(bulk:find{"fault?"}:count(), bulk:find{"fault?", "humidity?"}:count())'
-prints '10	10'
+    print(bulk:find{"fault?"}:count() .. " " .. bulk:find{"fault?", "humidity?"}:count())'
+prints '10 10'
 
 # Only what the last load had not read; rows deleted since stay deleted.
 unpack resumed

@@ -76,7 +76,12 @@ says "colander: find: no family 'bogus' in '$demo': its families are 'sensors', 
 mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column' 4 user
 mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column' 6 'user\='
 mistake "expected a column before '>='" 0 '>=5'
-mistake "unexpected text after '?'" 5 'user?x'
+mistake "unexpected text after '?' (another condition, ( and ) are words of their own)" 5 \
+    'user?x'
+mistake '( and ) are words of their own (a name that begins so needs a backslash before it)' \
+    0 '(user=Smith'
+run 0 find "$demo" tweets '\(user=Smith' --count
+mistake 'a text or time in an array needs double quotes: no value begins here' 6 'user=[x]'
 mistake 'unexpected single quote (write texts in double quotes)' 5 "user='Smith'"
 mistake 'unexpected single quote (write texts in double quotes)' 0 --any "'Smith'"
 mistake "unexpected space before '=' (a name that ends in a space needs a backslash before it)" \

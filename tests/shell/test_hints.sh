@@ -20,6 +20,9 @@ hint() { # TEXT ARGUMENT...: finds nothing in rows of odd, and says TEXT
     run 0 find odd rows "$@"
     prints ''
     says "$wanted"
+    case $* in *--order* | *--skip*) return ;; esac # export has none
+    run 0 export odd rows "$@"
+    says "$wanted"
 }
 
 # Names
