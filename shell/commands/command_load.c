@@ -6,6 +6,7 @@
 #include "loading/load.h"
 #include "shell/command.h"
 #include "shell/commands/progress.h"
+#include "shell/hint.h"
 #include "shell/interrupt.h"
 
 #include <inttypes.h>
@@ -404,6 +405,31 @@ print_mixed(struct load_command *command)
                 count > MIXED_SHOWN + 1 ? "s have" : " has");
 }
 
+/* Prints a line if no row has a column of --type, as its name may be wrong. */
+static void
+print_untyped(const struct load_command *command,
+              const struct arguments *arguments)
+{
+    struct report report = REPORT_EMPTY;
+
+    for (size_t i = 0; i < arguments->choice_count; i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+        struct hint_question question = {.family = command->family,
+                                         .path_count = 1,
+                                         .any_type = true};
+        const char *type;
+        char *column = NULL;
+
+        if (strcmp(choice->option->name, "type") == 0 &&
+            split_assignment(choice, &column, &type, NULL) == COLANDER_OK) {
+            question.paths = (const char *const *)&column;
+            hint_add(&question, &report);
+        }
+        free(column);
+    }
+    (void)!report_print(&report, stderr, NULL);
+}
+
 /* Prints how the load ended, and what to do next. */
 static enum session_exit
 conclude(struct load_command *command, enum colander_code code,
@@ -502,6 +528,8 @@ run_load(struct session *session, const struct arguments *arguments)
         status = load_files(&command,
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
+    if (status == SESSION_FINE)
+        print_untyped(&command, arguments);
     colander_load_destroy(command.load);
     drop_family(&command);
     colander_family_close(command.family);

@@ -273,6 +273,9 @@ has types '{"_key":"07","id":"07","s":1,"i":"+5","n":100000.0,"b":"yes","t":"202
 load 0 typed first.jsonl --type a=string --key k
 has typed '{"_key":1,"k":1,"a":"1"}
 {"_key":2,"k":2,"a":"1"}'
+load 0 named types.csv --type i=string --type idd=string --type 'n=number' --key id
+says_some "^no row has 'idd'"
+grep -q "'i'" err && complain 'a column that rows have is said to be missing'
 load 2 types types.csv --type i
 says_some "^colander: load: --type must be COL=TYPE, not 'i'$"
 load 2 types types.csv --type i=text
