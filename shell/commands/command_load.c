@@ -414,9 +414,8 @@ print_untyped(const struct load_command *command,
 
     for (size_t i = 0; i < arguments->choice_count; i++) {
         const struct argument_choice *choice = &arguments->choices[i];
-        struct hint_question question = {.family = command->family,
-                                         .path_count = 1,
-                                         .any_type = true};
+        struct hint_question question = {
+            .family = command->family, .path_count = 1, .any_type = true};
         const char *type;
         char *column = NULL;
 

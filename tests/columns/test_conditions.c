@@ -178,6 +178,9 @@ TEST(any_finds_typed_values_at_every_depth)
 #define NO_OPERATOR                                                            \
     "expected =, !=, <, <=, >, >=, ~, ? or ! right after the column"
 #define OPERATORS "operators are =, !=, <, <=, >, >=, ~"
+#define APART(sign)                                                            \
+    "unexpected text after '" sign "' (another condition, ( and ) are words "  \
+    "of their own)"
 #define SLIP(sign, hint)                                                       \
     "unexpected '" sign "' (" hint "; a text that begins with '" sign          \
     "' needs double quotes)"
@@ -200,8 +203,8 @@ TEST(a_mistake_is_reported_with_its_place)
         {"user", 4, NO_OPERATOR},
         {"us\\=er", 6, NO_OPERATOR},
         {"=5", 0, "expected a column before '='"},
-        {"user?5", 5, "unexpected text after '?'"},
-        {"user!5", 5, "unexpected text after '!'"},
+        {"user?5", 5, APART("?")},
+        {"user!5", 5, APART("!")},
         {"user==Smith", 5, SLIP("=", "one = compares")},
         {"user~=Sm", 5, SLIP("=", "one = compares")},
         {"likes=>3", 6, SLIP(">", OPERATORS)},
@@ -267,7 +270,7 @@ TEST(a_wrong_path_is_reported_at_its_place)
         {"tags[=x", 4, "'[' must be followed by ']' (a[] is any element of a)"},
         {"a]=x", 1, "']' without '['"},
         {"a.b[]c?", 5, "'[]' must be followed by '.' or the end"},
-        {"(position 9)\\xg!", 12, "'\\x' must be followed by two hex digits"},
+        {"\\(position 9)\\xg!", 13, "'\\x' must be followed by two hex digits"},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
