@@ -152,8 +152,6 @@ write_chunks(struct colander_load *load, struct file_load *file,
             is_last = chunk->is_last;
             code = writer_chunk(load->writer, chunk, err);
             ring_put(file->ring, chunk, CHUNK_FREE);
-        } else if (input_would_wait(file->source->input)) {
-            code = writer_pause(load->writer, err);
         }
         report_progress(load, file->source);
         if (code == COLANDER_OK && !is_last && atomic_load(&load->is_cancelled))

@@ -38,7 +38,6 @@ struct writer {
     uint64_t run_taken;        /* its rows */
     uint64_t run_new;          /* and of these with a new key */
     bool is_torn;              /* it has rows of a chunk without its end */
-    uint64_t flow_size;        /* text that came without a pause */
     uint64_t run_count;        /* written */
 
     const struct source *source; /* of the chunks to come */
@@ -426,7 +425,7 @@ begin_run(struct writer *writer, struct colander_error *err)
     const uint64_t large = writer->limits->large_size;
 
     if (writer->run != NULL || !writer->may_run ||
-        (writer->stats->bytes_all < large && writer->flow_size < large))
+        writer->stats->bytes_all < large)
         return COLANDER_OK;
     await_compactions(writer);
     writer->run_size = 0;
@@ -620,7 +619,6 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     }
     code = put_rows(writer, chunk, err);
     stats->text_size += chunk->text.size;
-    writer->flow_size += chunk->text.size;
     if (code == COLANDER_OK && writer->may_run && writer->run != NULL &&
         chunk->has_end && writer->run_size >= writer->limits->run_size)
         code = end_run(writer, err);
@@ -634,14 +632,6 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
             COLANDER_FAIL(err, COLANDER_LIMIT, "more than %" PRIu64 " rejected",
                           writer->options->rejects_max);
     return code;
-}
-
-enum colander_code
-writer_pause(struct writer *writer, struct colander_error *err)
-{
-    writer->flow_size = 0;
-    return writer->run == NULL || !writer->may_run ? COLANDER_OK
-                                                   : end_run(writer, err);
 }
 
 enum colander_code

@@ -49,10 +49,6 @@ COLANDER_CHECKED enum colander_code writer_chunk(struct writer *writer,
                                                  struct chunk *chunk,
                                                  struct colander_error *err);
 
-/* Writes a run that was begun: no chunk comes for a while. */
-COLANDER_CHECKED enum colander_code writer_pause(struct writer *writer,
-                                                 struct colander_error *err);
-
 /* Writes what was read before the load ended, with this code; of a bulk only
  * after success. */
 COLANDER_CHECKED enum colander_code writer_finish(struct writer *writer,

@@ -68,7 +68,8 @@ struct bulk_sst {
     struct bulk_files *files;
     std::string path;
     std::unique_ptr<rocksdb::SstFileWriter> writer;
-    uint64_t size = 0;  /* of the file when it last grew */
+    uint64_t first = 0; /* size of the file when it first grew, */
+    uint64_t size = 0;  /* and when it last grew */
     size_t waiting = 0; /* bytes of values added since then */
     bool is_finished = false;
 };
@@ -239,11 +240,11 @@ bulk_sst_begin(struct bulk_files *files, struct bulk_sst **sst,
 
 /* Reads what joining needs of the file: see opened_files.h. */
 static rocksdb::Status
-read_back(struct bulk_files *files, const std::string &path,
+read_back(struct bulk_files *files, const std::string &path, uint64_t first_end,
           uint64_t last_block)
 {
     rocksdb::SstFileReader reader(files->options);
-    std::unique_ptr<rocksdb::Iterator> last;
+    std::unique_ptr<rocksdb::Iterator> rows;
     rocksdb::Status status;
 
     {
@@ -251,13 +252,15 @@ read_back(struct bulk_files *files, const std::string &path,
 
         files->finished.push_back(path);
     }
-    files->family->engine->opened->ReadAtOnce(path, last_block);
+    files->family->engine->opened->ReadAtOnce(path, first_end, last_block);
     status = reader.Open(path);
     if (!status.ok())
         return status;
-    last.reset(reader.NewIterator(rocksdb::ReadOptions()));
-    last->SeekToLast();
-    return last->status();
+    rows.reset(reader.NewIterator(rocksdb::ReadOptions()));
+    rows->SeekToFirst();
+    if (rows->status().ok())
+        rows->SeekToLast();
+    return rows->status();
 }
 
 /* Finishes the file and adds it to the list. The list gets its room first, with
@@ -282,7 +285,7 @@ complete(struct bulk_sst *sst)
     file.created = std::exchange(present_sst(), {});
     file.created.family = files->family->handle->GetID();
     if (status.ok())
-        status = read_back(files, sst->path, sst->size);
+        status = read_back(files, sst->path, sst->first, sst->size);
     sst->is_finished = status.ok();
     if (status.ok()) {
         std::lock_guard<std::mutex> hold(files->mutex);
@@ -314,6 +317,8 @@ has_stopped_growing(struct bulk_sst *sst, size_t value_size)
 
     sst->waiting = size == sst->size ? sst->waiting + added : 0;
     sst->size = size;
+    if (sst->first == 0)
+        sst->first = size;
     return sst->waiting > blocks + added;
 }
 
@@ -529,7 +534,7 @@ ingest(struct bulk_files *files)
 
         status = write_marks(files, path);
         if (status.ok())
-            status = read_back(files, path, 0);
+            status = read_back(files, path, 0, 0);
         arguments.push_back(argument_for(engine->default_handle.get()));
         arguments.back().external_files.push_back(path);
     }

@@ -159,7 +159,7 @@ engine_family_is_stalled(struct engine_family *family)
 
     quietly([&] {
         is_stalled =
-            !family->is_dropped &&
+            !family->is_dropped && !family->engine->is_stopped &&
             (property_of(family, Properties::kIsWriteStopped) > 0 ||
              property_of(family, Properties::kActualDelayedWriteRate) > 0) &&
             (property_of(family, Properties::kNumRunningCompactions) > 0 ||

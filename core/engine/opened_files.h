@@ -4,9 +4,10 @@
  * the name to the second. What it says of a log may lack the name, too.
  *
  * RocksDB 7.8 ends the process if it cannot read the last block of an SST that
- * joins the database. So such a file is read from that block to its end while
- * it is opened, where a failure is an error. Its writer reads it first. From
- * then on other bytes are an error, too.
+ * joins the database, and takes the file for one without keys if it cannot read
+ * the first. So both blocks, and all after the last, are read while such a file
+ * is opened, where a failure is an error. Its writer reads it first. From then
+ * on other bytes are an error, too.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -66,14 +67,14 @@ class OpenedFiles
         return log_;
     }
 
-    /* From now on the SST is read from there to its end when it is opened, and
-     * must be the same each time. */
+    /* From now on the SST is read to `until`, and from `from` to its end, when
+     * it is opened, and must be the same each time. */
     void
-    ReadAtOnce(const std::string &path, uint64_t from)
+    ReadAtOnce(const std::string &path, uint64_t until, uint64_t from)
     {
         std::lock_guard<std::mutex> hold(mutex_);
 
-        ends_[path] = End{from, false, 0};
+        ends_[path] = Ends{until, from, false, 0};
     }
 
     void
@@ -84,22 +85,23 @@ class OpenedFiles
         ends_.erase(path);
     }
 
-    /* Whether it is read at once, and from where. */
+    /* Whether it is read at once, and what of it. */
     bool
-    IsReadAtOnce(const std::string &path, uint64_t *from)
+    IsReadAtOnce(const std::string &path, uint64_t *until, uint64_t *from)
     {
         std::lock_guard<std::mutex> hold(mutex_);
         const auto found = ends_.find(path);
 
         if (found == ends_.end())
             return false;
+        *until = found->second.until;
         *from = found->second.from;
         return true;
     }
 
-    /* Returns whether the end of the SST is what it was at first. */
+    /* Returns whether the ends of the SST are what they were at first. */
     bool
-    IsSameEnd(const std::string &path, uint64_t hash)
+    HasSameEnds(const std::string &path, uint64_t hash)
     {
         std::lock_guard<std::mutex> hold(mutex_);
         const auto found = ends_.find(path);
@@ -107,13 +109,15 @@ class OpenedFiles
         if (found == ends_.end())
             return true;
         if (!found->second.is_known)
-            found->second = End{found->second.from, true, hash};
+            found->second.hash = hash;
+        found->second.is_known = true;
         return found->second.hash == hash;
     }
 
   private:
     /* Of an SST that is read at once. */
-    struct End {
+    struct Ends {
+        uint64_t until;
         uint64_t from;
         bool is_known; /* it was read */
         uint64_t hash;
@@ -122,7 +126,7 @@ class OpenedFiles
     std::mutex mutex_;
     std::string failure_;
     std::string log_;
-    std::map<std::string, End> ends_;
+    std::map<std::string, Ends> ends_;
 };
 
 #endif

@@ -421,35 +421,31 @@ class TextLog : public rocksdb::FSWritableFileOwnerWrapper
     }
 };
 
-/* An SST whose end is in memory: see opened_files.h. */
-class EndInMemory : public rocksdb::FSRandomAccessFileOwnerWrapper
+/* An SST whose ends are in memory: see opened_files.h. */
+class EndsInMemory : public rocksdb::FSRandomAccessFileOwnerWrapper
 {
   public:
-    EndInMemory(std::unique_ptr<rocksdb::FSRandomAccessFile> file,
-                uint64_t from, uint64_t size)
+    EndsInMemory(std::unique_ptr<rocksdb::FSRandomAccessFile> file,
+                 uint64_t until, uint64_t from, uint64_t size)
         : rocksdb::FSRandomAccessFileOwnerWrapper(std::move(file)),
-          from_(std::min(from, size)), end_(size - from_, '\0')
+          from_(std::min(from, size)), first_(std::min(until, from_), '\0'),
+          last_(size - from_, '\0')
     {
     }
 
     uint64_t
     Hash() const
     {
-        return XXH3_64bits(end_.data(), end_.size());
+        return XXH3_64bits_withSeed(last_.data(), last_.size(),
+                                    XXH3_64bits(first_.data(), first_.size()));
     }
 
     rocksdb::IOStatus
     Fill()
     {
-        rocksdb::Slice got;
-        rocksdb::IOStatus status = target()->Read(
-            from_, end_.size(), rocksdb::IOOptions(), &got, &end_[0], nullptr);
+        rocksdb::IOStatus status = FillFrom(0, &first_);
 
-        if (status.ok() && got.size() != end_.size())
-            status = rocksdb::IOStatus::IOError("an SST ends early");
-        if (status.ok() && got.data() != end_.data())
-            memcpy(&end_[0], got.data(), got.size());
-        return status;
+        return status.ok() ? FillFrom(from_, &last_) : status;
     }
 
     rocksdb::IOStatus
@@ -457,16 +453,21 @@ class EndInMemory : public rocksdb::FSRandomAccessFileOwnerWrapper
          rocksdb::Slice *got, char *room,
          rocksdb::IODebugContext *debug) const override
     {
-        if (offset < from_)
+        const bool is_first = offset + size <= first_.size();
+        const std::string &end = is_first ? first_ : last_;
+
+        if (!is_first && offset < from_)
             return target()->Read(offset, size, how, got, room, debug);
-        offset = std::min<uint64_t>(offset - from_, end_.size());
-        size = std::min<size_t>(size, end_.size() - offset);
-        memcpy(room, end_.data() + offset, size);
+        if (!is_first)
+            offset -= from_;
+        offset = std::min<uint64_t>(offset, end.size());
+        size = std::min<size_t>(size, end.size() - offset);
+        memcpy(room, end.data() + offset, size);
         *got = rocksdb::Slice(room, size);
         return rocksdb::IOStatus::OK();
     }
 
-    /* The end is what it would fetch. */
+    /* The ends are what it would fetch. */
     rocksdb::IOStatus
     Prefetch(uint64_t, size_t, const rocksdb::IOOptions &,
              rocksdb::IODebugContext *) override
@@ -475,8 +476,26 @@ class EndInMemory : public rocksdb::FSRandomAccessFileOwnerWrapper
     }
 
   private:
+    rocksdb::IOStatus
+    FillFrom(uint64_t offset, std::string *end)
+    {
+        rocksdb::Slice got;
+        rocksdb::IOStatus status;
+
+        if (end->empty())
+            return status;
+        status = target()->Read(offset, end->size(), rocksdb::IOOptions(), &got,
+                                &(*end)[0], nullptr);
+        if (status.ok() && got.size() != end->size())
+            status = rocksdb::IOStatus::IOError("an SST ends early");
+        if (status.ok() && got.data() != end->data())
+            memcpy(&(*end)[0], got.data(), got.size());
+        return status;
+    }
+
     const uint64_t from_;
-    std::string end_;
+    std::string first_;
+    std::string last_;
 };
 
 class StoreFileSystem : public rocksdb::FileSystemWrapper
@@ -618,7 +637,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         if (status.ok())
             status = target()->NewRandomAccessFile(sst, how, file, debug);
         if (status.ok() && is_sst(sst))
-            status = ReadEnd(sst, size, file);
+            status = ReadEnds(sst, size, file);
         if (status.ok() && is_sst(sst)) {
             status = check_table(sst, file->get(), size);
             if (!status.ok())
@@ -705,23 +724,24 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     }
 
   private:
-    /* Reads the end of an SST that joins the database. */
+    /* Reads the ends of an SST that joins the database. */
     rocksdb::IOStatus
-    ReadEnd(const std::string &sst, uint64_t size,
-            std::unique_ptr<rocksdb::FSRandomAccessFile> *file)
+    ReadEnds(const std::string &sst, uint64_t size,
+             std::unique_ptr<rocksdb::FSRandomAccessFile> *file)
     {
+        uint64_t until;
         uint64_t from;
 
-        if (!opened_->IsReadAtOnce(sst, &from))
+        if (!opened_->IsReadAtOnce(sst, &until, &from))
             return rocksdb::IOStatus::OK();
 
         auto whole =
-            std::make_unique<EndInMemory>(std::move(*file), from, size);
+            std::make_unique<EndsInMemory>(std::move(*file), until, from, size);
         rocksdb::IOStatus status = whole->Fill();
 
-        if (status.ok() && !opened_->IsSameEnd(sst, whole->Hash()))
+        if (status.ok() && !opened_->HasSameEnds(sst, whole->Hash()))
             status = rocksdb::IOStatus::Corruption(
-                "its end has changed since it was written", "in " + sst);
+                "it has changed since it was written", "in " + sst);
         *file = std::move(whole);
         return status;
     }
