@@ -129,6 +129,9 @@ watch_once(struct actor *actor)
 
     watch_bulk(actor);
     DID(colander_family_filter_stats(family, &stats, why()));
+    if (stats.damaged_count != 0)
+        printf("%s\n", stats.last_error);
+    (void)fflush(stdout);
     CLAIM(stats.damaged_count == 0 && stats.loaded_count <= stats.filter_count);
     DID(colander_family_get_filters(family, &options, why()));
     colander_filter_options_release(&options);

@@ -40,9 +40,10 @@ struct plant {
     const char *report; /* NULL: none must be reported */
 };
 
-static const struct plant *planted; /* set before any thread starts */
-static char *shared;                /* SIZE bytes */
-static char sink[SIZE];             /* of the finding thread */
+/* Set before any thread starts. Reading it orders nothing. */
+static const struct plant *_Atomic planted;
+static char *shared;    /* SIZE bytes */
+static char sink[SIZE]; /* of the finding thread */
 static pthread_mutex_t outer = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t inner = PTHREAD_MUTEX_INITIALIZER;
 
@@ -190,13 +191,15 @@ static void
 change_once(bool is_log)
 {
     const unsigned from = atomic_load_explicit(&looks, memory_order_relaxed);
+    const struct plant *plant =
+        atomic_load_explicit(&planted, memory_order_relaxed);
 
-    if (planted == NULL || planted->is_log != is_log || from < LOOKS ||
+    if (plant == NULL || plant->is_log != is_log || from < LOOKS ||
         atomic_load_explicit(&is_changed, memory_order_relaxed))
         return;
     while (atomic_load_explicit(&looks, memory_order_relaxed) - from < LOOKS)
         usleep(100);
-    planted->change();
+    plant->change();
     atomic_store_explicit(&is_changed, true, memory_order_relaxed);
 }
 
@@ -221,8 +224,11 @@ enum colander_code
 __wrap_registry_view(struct registry *registry, struct family_filters *family,
                      struct file_view **view, struct colander_error *err)
 {
-    if (planted != NULL) {
-        planted->look();
+    const struct plant *plant =
+        atomic_load_explicit(&planted, memory_order_relaxed);
+
+    if (plant != NULL) {
+        plant->look();
         atomic_fetch_add_explicit(&looks, 1, memory_order_relaxed);
     }
     return __real_registry_view(registry, family, view, err);
@@ -303,13 +309,13 @@ ROLE(plant)
     assert_non_null(shared);
     for (size_t i = 0; i < PLANTS; i++) {
         if (strcmp(plants[i].name, arguments[2]) == 0)
-            planted = &plants[i];
+            atomic_store_explicit(&planted, &plants[i], memory_order_relaxed);
     }
-    assert_non_null(planted);
+    assert_non_null(atomic_load(&planted));
     ZERO(pthread_create(&finder, NULL, find_until_changed, family));
     put_until_changed(fixture, family);
     pthread_join(finder, NULL);
-    planted = NULL;
+    atomic_store_explicit(&planted, NULL, memory_order_relaxed);
     return fixture_teardown(&state);
 }
 
