@@ -5,7 +5,7 @@
 
 /* ---------------------------------------------------------------- text --- */
 
-/* Prints text, so that it is no request of man. */
+/* Prints text in which man finds no request. */
 static void
 print_text(const char *text, size_t size)
 {

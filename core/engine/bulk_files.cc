@@ -566,18 +566,22 @@ flush(const struct bulk_files *files)
     return status;
 }
 
+static enum colander_code
+check_joins(const struct bulk_files *files, struct colander_error *err)
+{
+    if (files->family->is_dropped)
+        return fail_dropped(files->family, err);
+    return files->is_first ? check_no_keys(files->family, err) : COLANDER_OK;
+}
+
 /* With all locks. */
 static enum colander_code
 install(struct bulk_files *files, struct colander_error *err)
 {
     struct engine_family *family = files->family;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = check_joins(files, err);
     rocksdb::Status status;
 
-    if (family->is_dropped)
-        return fail_dropped(family, err);
-    if (files->is_first)
-        code = check_no_keys(family, err);
     if (code == COLANDER_OK)
         code = check_writable(family->engine, err);
     if (code != COLANDER_OK)
@@ -596,16 +600,12 @@ bulk_files_install(struct bulk_files *files, struct colander_error *err)
 
     return guard(err, "install SSTs", [&] {
         std::shared_lock<SharedLock> no_drop(family->flush_lock);
-        enum colander_code code = COLANDER_OK;
+        enum colander_code code = check_joins(files, err);
         rocksdb::Status status;
 
-        if (family->is_dropped)
-            return fail_dropped(family, err);
-        if (files->is_first)
-            code = check_no_keys(family, err);
         if (code != COLANDER_OK)
             return code;
-        status = flush(files); /* most of it, while others may write */
+        status = flush(files); /* most of it, while marks may be written */
         if (!status.ok())
             return family_result(family, status, "flush", err);
 

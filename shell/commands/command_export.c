@@ -56,8 +56,9 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
     struct report report = REPORT_EMPTY;
     enum colander_code code;
 
-    hint_missing_init(&run.missing, job->request.selection.paths,
-                      job->request.selection.count, NULL);
+    if (take == print_row)
+        hint_missing_init(&run.missing, job->request.selection.paths,
+                          job->request.selection.count, NULL);
     code = find_run_read(&run, err);
     job->row_count = run.explanation.row_count;
     if (code == COLANDER_OK && take == print_row)

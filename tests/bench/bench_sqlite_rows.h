@@ -8,8 +8,7 @@
  * cache).
  *
  * A search in any column is an OR over all columns, each of which an index
- * answers. A UNION of one query for each column is slower, as it has to compare
- * whole rows, or keys and then read the rows.
+ * answers. A UNION of one query for each column was not measured.
  *
  * A failure ends the program. Built if SQLite is there (BENCH_SQLITE).
  *

@@ -344,7 +344,7 @@ check_all(struct play *play, uint64_t random)
         check_load(&actor);
     }
     check_once(&actor);
-    assert_some_direct(&actor.finds);
+    assert_direct(&actor.finds, 2);
     release_actor(&actor);
 }
 

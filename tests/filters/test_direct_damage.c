@@ -17,7 +17,7 @@
 
 #define FILES 3
 #define ROWS 1600    /* row i is in file i % 2, */
-#define REWRITTEN 40 /* and each of so many in a third file, too */
+#define REWRITTEN 40 /* rows that a third file has, too */
 #define FINDS 24
 
 /* An SST, as it was written, and its spans. */

@@ -266,7 +266,7 @@ find_until_changed(void *context)
         find_once(family, &counts);
         after += atomic_load_explicit(&is_changed, memory_order_relaxed);
     }
-    assert_some_direct(&counts);
+    assert_direct(&counts, 2);
     return NULL;
 }
 

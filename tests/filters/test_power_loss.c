@@ -176,7 +176,7 @@ end_killing(struct killing *killing)
            (unsigned long long)killing->reading.recent_found,
            (unsigned long long)killing->writing.plans[COLANDER_PLAN_CANDIDATES],
            (unsigned long long)killing->rebuilt_count);
-    assert_some_direct(&killing->writing);
+    assert_direct(&killing->writing, 2);
     munmap(killing->versions, sizeof(*killing->versions));
     (void)unlink(versions_path);
     fixture_open(killing->fixture);

@@ -47,7 +47,7 @@ support.with_store(function(store, path)
     assert(options.mode == "existing" and options.cache_size == 64 << 20)
 end, given)
 
--- A copy has all rows and the options of filters, or it is no family.
+-- A copy has all rows and the options of filters, or there is no copy.
 support.with_store(function(store)
     local family = store:family("rows")
 
