@@ -56,7 +56,7 @@ for command in $commands load put delete update; do
             complain "the page of $command lacks $option"
     done
     if command -v mandoc >/dev/null; then
-        mandoc -Tlint -W warning "$work/out" | grep -v 'missing date' &&
+        mandoc -Tlint -W warning <"$work/out" | grep -v 'missing date' &&
             complain "mandoc complains about the page of $command"
     fi
     if command -v groff >/dev/null; then
