@@ -222,7 +222,7 @@ add_file(struct colander_filter_stats *stats, const struct sst_file *file)
     stats->locator_size += filter->kind_sizes[FILTER_LOCATOR];
     stats->presence_size += filter->kind_sizes[FILTER_PRESENCE];
     stats->keys_size += filter->kind_sizes[FILTER_KEYS];
-    stats->zones_size += filter->kind_sizes[FILTER_ZONES];
+    stats->order_size += filter->kind_sizes[FILTER_ORDER];
     for (uint32_t i = 0; i < filter->part_count; i++) {
         const struct filter_part *part = &filter->parts[i];
 

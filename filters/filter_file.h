@@ -3,7 +3,7 @@
  *
  * A file is a sequence of *parts*. Each is the filter of a run of rows of the
  * SST, so that building one needs bounded memory, however large the SST. A part
- * consists of blocks: of its locator or presence, its keys and its zones. The
+ * consists of blocks: of its locator or presence, its keys and its orders. The
  * directory at the end says where the blocks are. Every block and the directory
  * have a checksum.
  *
@@ -32,15 +32,16 @@
 
 #include <stdatomic.h>
 
-#define FILTER_FILE_VERSION 3
+#define FILTER_FILE_VERSION 4
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
-#define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns */
+#define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
+#define FILTER_FILE_VERSION_ORDERS 4  /* and orders */
 #define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {
     FILTER_LOCATOR,  /* `first` is its first group */
     FILTER_KEYS,     /* its first unit */
-    FILTER_ZONES,    /* 0: a part has at most one */
+    FILTER_ORDER,    /* the place of its first column, or 0 */
     FILTER_PRESENCE, /* its first presence block */
     FILTER_KINDS,    /* number of kinds */
 };

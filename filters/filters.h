@@ -133,7 +133,7 @@ struct colander_filter_stats {
     uint64_t locator_size;   /*   which rows contain a value */
     uint64_t presence_size;  /*   whether the file contains it */
     uint64_t keys_size;      /*   keys or anchors */
-    uint64_t zones_size;     /*   smallest and largest values */
+    uint64_t order_size;     /*   where ranges of values are */
     uint64_t hierarchy_size; /* bytes in memory */
     uint64_t fold_count;     /* times that its parts were halved to fit */
     uint64_t recent_size;    /* bytes in memory for rows in no SST file yet */

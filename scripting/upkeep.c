@@ -265,7 +265,7 @@ family_stats(lua_State *L)
         COUNT(value_count),    COUNT(row_count),
         COUNT(sst_size),       COUNT(filter_size),
         COUNT(locator_size),   COUNT(presence_size),
-        COUNT(keys_size),      COUNT(zones_size),
+        COUNT(keys_size),      COUNT(order_size),
         COUNT(hierarchy_size), COUNT(fold_count),
         COUNT(recent_size),    COUNT(recent_count),
         COUNT(cache_size),     COUNT(built_count),

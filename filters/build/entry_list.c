@@ -107,6 +107,23 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
     return true;
 }
 
+/* Makes room for `more` entries. */
+static enum colander_code
+make_room(struct entry_list *list, size_t more, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (more <= list->capacity - list->count)
+        return COLANDER_OK;
+    code =
+        array_reserve(&list->entries, list->count, &list->capacity, more, err);
+    if (code != COLANDER_OK)
+        return code;
+    free(list->spare); /* too small */
+    list->spare = NULL;
+    return COLANDER_OK;
+}
+
 static inline enum colander_code
 add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
     unsigned tag, uint32_t row, struct colander_error *err)
@@ -117,13 +134,10 @@ add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
     if (!is_new(list, table, &entry))
         return COLANDER_OK;
     if (list->count == list->capacity) {
-        enum colander_code code =
-            array_reserve(&list->entries, list->count, &list->capacity, 1, err);
+        enum colander_code code = make_room(list, 1, err);
 
         if (code != COLANDER_OK)
             return code;
-        free(list->spare); /* too small */
-        list->spare = NULL;
     }
     list->entries[list->count++] = entry;
     return COLANDER_OK;
@@ -141,6 +155,19 @@ entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err)
 {
     return add(list, list->seen_columns, path_hash, tag, row, err);
+}
+
+enum colander_code
+entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
+                    const uint32_t *rows, size_t count,
+                    struct colander_error *err)
+{
+    enum colander_code code = make_room(list, count, err);
+
+    hash &= ~UINT64_C(0) << (64 - list->hash_bits);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        list->entries[list->count++] = locator_entry(hash, tag, rows[i]);
+    return code;
 }
 
 /* ------------------------------------------------------------- sorting --- */

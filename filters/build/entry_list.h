@@ -49,6 +49,13 @@ COLANDER_CHECKED enum colander_code
 entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err);
 
+/* Adds entries of `count` rows, which ascend, for one hash, which no other call
+ * adds. */
+COLANDER_CHECKED enum colander_code
+entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
+                    const uint32_t *rows, size_t count,
+                    struct colander_error *err);
+
 /* Sorts the entries and removes duplicates. */
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,
                                                     struct colander_error *err);

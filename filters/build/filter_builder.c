@@ -5,7 +5,7 @@
 #include "core/array.h"
 #include "filters/build/entry_list.h"
 #include "filters/row_keys.h"
-#include "filters/zones.h"
+#include "filters/order.h"
 
 #include <stdlib.h>
 
@@ -18,7 +18,7 @@ struct filter_builder {
     struct settings *settings;
     struct filter_writer *writer;
     struct entry_list entries;
-    struct zones_builder *zones;
+    struct order_builder *orders; /* NULL: only a presence is built */
     uint64_t entry_count; /* of the SST */
 
     /* The blocks of the SST. */
@@ -74,8 +74,8 @@ filter_builder_create(const char *path, struct settings *settings,
     code = entry_list_init(&created->entries, settings->options.hash_bits,
                            coarse_of(settings), err);
     if (code == COLANDER_OK && has_locator(created)) {
-        created->zones = zones_builder_create();
-        if (created->zones == NULL)
+        created->orders = order_builder_create();
+        if (created->orders == NULL)
             code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                                  "no memory to build a filter");
     }
@@ -96,7 +96,7 @@ filter_builder_destroy(struct filter_builder *builder)
         return;
     filter_writer_destroy(builder->writer);
     entry_list_release(&builder->entries);
-    zones_builder_destroy(builder->zones);
+    order_builder_destroy(builder->orders);
     colander_buffer_release(&builder->keys);
     colander_buffer_release(&builder->deleted);
     free(builder->spans);
@@ -118,6 +118,25 @@ sink_keys(void *context, struct colander_slice block, uint32_t first,
           struct colander_error *err)
 {
     return filter_writer_block(context, FILTER_KEYS, block, first, err);
+}
+
+static enum colander_code
+sink_order(void *context, struct colander_slice block, uint32_t first,
+           struct colander_error *err)
+{
+    struct filter_builder *builder = context;
+
+    return filter_writer_block(builder->writer, FILTER_ORDER, block, first,
+                               err);
+}
+
+static enum colander_code
+sink_rows(void *context, uint64_t hash, unsigned tag, const uint32_t *rows,
+          size_t count, struct colander_error *err)
+{
+    struct filter_builder *builder = context;
+
+    return entry_list_add_rows(&builder->entries, hash, tag, rows, count, err);
 }
 
 /* Returns the key at *offset in `keys` and moves *offset past it. */
@@ -169,18 +188,18 @@ write_keys(struct filter_builder *builder, uint32_t fine,
     return code;
 }
 
+/* Writes the orders, which add entries to the locator. */
 static enum colander_code
-write_zones(struct filter_builder *builder, struct colander_error *err)
+write_orders(struct filter_builder *builder, struct colander_error *err)
 {
-    struct colander_buffer block = COLANDER_BUFFER_EMPTY;
-    enum colander_code code;
+    const struct order_limits limits = {
+        .bytes = (uint64_t)((double)builder->row_bytes * 0.03)};
+    const struct order_sink sink = {builder, sink_order, sink_rows};
 
-    code = zones_builder_finish(builder->zones, &block, err);
-    if (code == COLANDER_OK)
-        code = filter_writer_block(builder->writer, FILTER_ZONES,
-                                   colander_buffer_slice(&block), 0, err);
-    colander_buffer_release(&block);
-    return code;
+    if (builder->orders == NULL)
+        return COLANDER_OK;
+    return order_builder_finish(builder->orders, builder->row_count, &limits,
+                                &sink, err);
 }
 
 /* Writes the presence in blocks of the locator's block size. */
@@ -241,8 +260,6 @@ write_located(struct filter_builder *builder, struct filter_part *part,
                          err);
     if (code == COLANDER_OK)
         code = write_keys(builder, part->shape.fine, err);
-    if (code == COLANDER_OK)
-        code = write_zones(builder, err);
     return code;
 }
 
@@ -268,9 +285,9 @@ end_part(struct filter_builder *builder, struct colander_error *err)
     if (builder->row_count == 0)
         return COLANDER_OK;
     memset(&part, 0, sizeof(part));
-    if (builder->zones != NULL && builder->is_row_open)
-        zones_builder_row_end(builder->zones);
-    code = entry_list_sort(&builder->entries, err);
+    code = write_orders(builder, err);
+    if (code == COLANDER_OK)
+        code = entry_list_sort(&builder->entries, err);
     if (code != COLANDER_OK)
         return code;
     part.hash_count = entry_list_hashes(&builder->entries);
@@ -297,6 +314,7 @@ visit_value(void *context, const struct row_value *value)
     const struct settings *settings = builder->settings;
     const unsigned tag = column_tag(value->path_hash);
     const uint32_t row = builder->row_count - 1;
+    uint64_t hash;
 
     if (builder->visit_code != COLANDER_OK)
         return;
@@ -308,11 +326,12 @@ visit_value(void *context, const struct row_value *value)
     if (value->value.type >= COLANDER_ARRAY ||
         builder->visit_code != COLANDER_OK)
         return;
-    if (builder->zones != NULL)
-        zones_builder_value(builder->zones, value->path_hash, &value->value);
+    hash = colander_value_hash(&value->value);
+    if (builder->orders != NULL && value->value.type != COLANDER_NULL)
+        order_builder_value(builder->orders, value->path_hash, &value->value,
+                            locator_entry(hash, tag, row));
     builder->visit_code =
-        entry_list_add(&builder->entries, colander_value_hash(&value->value),
-                       tag, row, builder->visit_err);
+        entry_list_add(&builder->entries, hash, tag, row, builder->visit_err);
 }
 
 static enum colander_code
@@ -324,8 +343,6 @@ begin_row(struct filter_builder *builder, struct colander_slice key,
     size_t shared = 0;
     enum colander_code code;
 
-    if (builder->is_row_open && builder->zones != NULL)
-        zones_builder_row_end(builder->zones);
     if (builder->row_count > 0)
         shared = row_keys_shared(last_key(builder), key);
     code = colander_buffer_append(&builder->keys, &size, sizeof(size), err);
@@ -346,6 +363,8 @@ is_part_full(const struct filter_builder *builder)
 {
     return builder->row_count >= LOCATOR_ROWS_MAX ||
            builder->entries.count >= FILTER_PART_ENTRIES ||
+           (builder->orders != NULL &&
+            order_builder_size(builder->orders) >= FILTER_PART_VALUES) ||
            builder->keys.size >= FILTER_PART_KEY_BYTES;
 }
 

@@ -8,6 +8,8 @@
  */
 #include "filters/files/filter_directory.h"
 
+#include "filters/order.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -117,7 +119,7 @@ filter_part_places(const struct filter_part *part, enum filter_block_kind kind)
     case FILTER_PRESENCE:
         return part->presence.block_count;
     default:
-        return 1;
+        return ORDER_PLACES;
     }
 }
 

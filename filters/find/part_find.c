@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "filters/part_find.h"
 
+#include "filters/order.h"
 #include "filters/settings.h"
-#include "filters/zones.h"
 
 /* Reading this few rows costs less than one more lookup. */
 #define ROWS_WORTH_VERIFYING 32
@@ -205,65 +205,112 @@ keep_rows_of_column(const struct asked *asked, const struct filter_query *query,
 
 /* --------------------------------------------------------------- ranges --- */
 
-static struct zone_span
+static struct order_span
 span_of(const struct filter_query *query)
 {
-    const struct colander_value *low = &query->values[0];
-    const struct colander_value *high = &query->values[1];
-    struct zone_span span;
-
-    if (query->kind == FILTER_QUERY_PREFIX) {
-        span.low = zone_rank_of(low);
-        span.high = zone_rank_of_prefix_end(low);
-        return span;
-    }
-    span.low = query->has_low ? zone_rank_of(low) : zone_rank_least(high);
-    span.high = query->has_high ? zone_rank_of(high) : zone_rank_largest(low);
-    return span;
+    if (query->kind == FILTER_QUERY_PREFIX)
+        return order_span_of_prefix(&query->values[0]);
+    return order_span_of(query->has_low ? &query->values[0] : NULL,
+                         query->has_high ? &query->values[1] : NULL);
 }
 
+/* Asks the order of the column where values of a range are. Sets *block, which
+ * the answer borrows from; NULL: the order knows nothing. */
 static enum colander_code
-find_zones(const struct asked *asked, const struct filter_query *query,
-           struct row_ranges *ranges, struct colander_error *err)
+ask_order(const struct asked *asked, const struct filter_query *query,
+          struct cached_block **block, struct order_answer *answer,
+          struct colander_error *err)
 {
     const struct filter_file *filter = asked->filter;
     const struct filter_part *part = asked->part;
-    struct cached_block *block;
     enum colander_code code;
-    struct zone_span span;
+    struct order_span span;
     uint32_t first;
 
-    if (part->block_count[FILTER_ZONES] == 0)
-        return all_rows(part, ranges, err);
+    *block = NULL;
+    answer->where = ORDER_COLUMN;
+    answer->value_count = part->shape.row_count;
+    if (filter->version < FILTER_FILE_VERSION_ORDERS ||
+        part->block_count[FILTER_ORDER] == 0 || query->path_length == 0)
+        return COLANDER_OK;
     span = span_of(query);
-    row_ranges_clear(ranges);
-    code =
-        filter_file_block(filter, part, FILTER_ZONES, 0, &block, &first, err);
+    if (span.low.type == COLANDER_NULL)
+        return COLANDER_OK;
+    code = filter_file_block(filter, part, FILTER_ORDER,
+                             order_place(path_hash_of(query), span.low.type),
+                             block, &first, err);
     if (code != COLANDER_OK)
         return code;
-    if (query->path_length == 0)
-        code = zones_find_any(block->bytes, part->shape.row_count, &span,
-                              ranges, err);
-    else
-        code = zones_find(block->bytes, part->shape.row_count,
-                          path_hash_of(query), &span, ranges, err);
-    block_cache_release(filter->cache, block);
-    if (query->path_length == 0)
+    code = order_find((*block)->bytes, part->shape.row_count,
+                      path_hash_of(query), &span, answer, err);
+    if (code != COLANDER_OK) {
+        block_cache_release(filter->cache, *block);
+        *block = NULL;
+    }
+    return code;
+}
+
+static enum colander_code
+find_range(const struct asked *asked, const struct filter_query *query,
+           struct row_ranges *ranges, struct colander_error *err)
+{
+    struct locator_answer located = {0, 0};
+    struct order_answer answer;
+    struct cached_block *block;
+    enum colander_code code = ask_order(asked, query, &block, &answer, err);
+
+    row_ranges_clear(ranges);
+    if (code != COLANDER_OK)
+        return code;
+    switch (answer.where) {
+    case ORDER_NOWHERE:
+        break;
+    case ORDER_COLUMN:
+        code = all_rows(asked->part, ranges, err);
+        break;
+    case ORDER_RUNS:
+        code = order_runs(&answer, asked->part->shape.row_count, ranges, err);
+        break;
+    case ORDER_HASHES:
+        for (uint32_t i = answer.first; i < answer.end && code == COLANDER_OK;
+             i++)
+            code = locate(asked, order_hash(&answer, i), query_tag(query),
+                          ranges, &located, err);
         row_ranges_order(ranges);
+        break;
+    }
+    block_cache_release(asked->filter->cache, block);
     return code;
 }
 
 /* ------------------------------------------------------ and, or, leaves --- */
 
+/* Returns whether a locator has hashes of the query. */
 static bool
-is_countable(const struct asked *asked, const struct filter_query *query)
+is_located(const struct asked *asked, const struct filter_query *query)
 {
     return query->hash_count > 0 && asked->part->presence.block_count == 0 &&
            !lacks_leaf(asked->filter, query);
 }
 
-/* Counts the rows that may match, an upper bound, without reading lists of
- * rows. */
+static enum colander_code
+count_range(const struct asked *asked, const struct filter_query *query,
+            uint64_t *rows, struct colander_error *err)
+{
+    struct order_answer answer;
+    struct cached_block *block;
+    enum colander_code code = ask_order(asked, query, &block, &answer, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    block_cache_release(asked->filter->cache, block);
+    if (answer.where == ORDER_NOWHERE || answer.where == ORDER_HASHES)
+        *rows = answer.value_count;
+    return COLANDER_OK;
+}
+
+/* Counts the rows that may match, about, without reading lists of rows. Leaves
+ * *rows if they cannot be counted. */
 static enum colander_code
 count_rows(const struct asked *asked, const struct filter_query *query,
            uint64_t *rows, struct colander_error *err)
@@ -271,6 +318,12 @@ count_rows(const struct asked *asked, const struct filter_query *query,
     struct locator_answer answer = {0, 0};
     enum colander_code code = COLANDER_OK;
 
+    if ((query->kind == FILTER_QUERY_RANGE ||
+         query->kind == FILTER_QUERY_PREFIX) &&
+        !lacks_leaf(asked->filter, query))
+        return count_range(asked, query, rows, err);
+    if (!is_located(asked, query))
+        return COLANDER_OK;
     for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++) {
         if (may_hold(asked, query, i))
             code = locate(asked, query->hashes[i], query_tag(query), NULL,
@@ -292,8 +345,7 @@ find_rarest(const struct asked *asked, const struct filter_query *query,
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
         uint64_t rows = UINT64_MAX;
 
-        if (is_countable(asked, query->operands[i]))
-            code = count_rows(asked, query->operands[i], &rows, err);
+        code = count_rows(asked, query->operands[i], &rows, err);
         if (rows < fewest) {
             fewest = rows;
             *rarest = i;
@@ -373,7 +425,7 @@ find(const struct asked *asked, const struct filter_query *query,
         return find_hashes(asked, query, ranges, err);
     code = query->kind == FILTER_QUERY_EQUAL
                ? find_hashes(asked, query, ranges, err)
-               : find_zones(asked, query, ranges, err);
+               : find_range(asked, query, ranges, err);
     if (code != COLANDER_OK)
         return code;
     return keep_rows_of_column(asked, query, ranges, err);
@@ -400,7 +452,7 @@ fetch(const struct asked *asked, const struct filter_query *query,
 
     for (size_t i = 0; i < query->operand_count; i++)
         fetch(asked, query->operands[i], step);
-    if (!is_countable(asked, query))
+    if (!is_located(asked, query))
         return;
     for (size_t i = 0; i < count; i++) {
         if (may_hold(asked, query, i))

@@ -62,7 +62,7 @@ static const struct field family_fields[] = {
     STATS("locator_bytes", locator_size, .label = "locator"),
     STATS("presence_bytes", presence_size, .label = "presence"),
     STATS("keys_bytes", keys_size, .label = "keys"),
-    STATS("zones_bytes", zones_size, .label = "zones"),
+    STATS("order_bytes", order_size, .label = "order"),
     STATS("hierarchy_bytes", hierarchy_size),
     STATS("folds", fold_count),
     STATS("recent_rows", recent_count),

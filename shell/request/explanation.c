@@ -117,7 +117,7 @@ add_files(const struct colander_explain *counts, struct report *report)
     report_line(report, "files", "%s: ", THOUSANDS(counts->file_count));
     report_add_part(report, counts->files_pruned, "pruned by the hierarchy");
     report_add_part(report, counts->files_located,
-                    "pruned by locator or zones");
+                    "pruned by locator or order");
     report_add_part(report, counts->files_read, "read");
     if (counts->files_unsure > 0)
         report_add(report, " (%s without a usable filter)",

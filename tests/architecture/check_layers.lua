@@ -210,7 +210,7 @@ local function check_names(layer, paths)
     return seen
 end
 
--- The names of sources in backquotes; `row.[ch]` is two, `zones_*.c` many.
+-- The names of sources in backquotes; `row.[ch]` is two, `order_*.c` many.
 local function check_readmes(layer, seen)
     local list <close> = io.popen("cd '" .. top .. "' && find " .. layer ..
                                   " -name README.md")

@@ -74,7 +74,7 @@ measure(struct experiment *it, uint32_t rows_per_segment)
     bench_figure(it->figures, 0, (double)stats.locator_size, "locator_size");
     bench_figure(it->figures, 0, (double)stats.presence_size, "presence_size");
     bench_figure(it->figures, 0, (double)stats.keys_size, "keys_size");
-    bench_figure(it->figures, 0, (double)stats.zones_size, "zones_size");
+    bench_figure(it->figures, 0, (double)stats.order_size, "order_size");
     bench_figures_close(it->figures, '}');
 }
 

@@ -190,7 +190,7 @@ model_add_block(struct model *model, enum filter_block_kind kind,
 /* The example file of filters/FORMAT.md. */
 static const uint8_t golden[] __attribute__((unused)) = {
     /* 0: the beginning */
-    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 3, 0, 0, 0, 0, 0, 0, 0,
+    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 4, 0, 0, 0, 0, 0, 0, 0,
     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
     /* 24: a block of the locator, and its checksum */
     'l', 'o', 'c', 'a', 't', 'o', 'r', 0x7f, 0xfe, 0x0d, 0x04, 0x00, 0xe1, 0xe7,
@@ -216,7 +216,7 @@ static const uint8_t golden[] __attribute__((unused)) = {
     2, 0, 0, 1, 2, 3, 4, 0xa0, 0x1f, 120, 5, 6, 7, 8,
     /* 131: the footer: where the directory is, its size and checksum */
     51, 0, 0, 0, 0, 0, 0, 0, 80, 0, 0, 0, 0, 0, 0, 0, 0xf5, 0xf2, 0xc7, 0x37,
-    0xfe, 0x8a, 0xbc, 0x23, 0, 0, 0, 0, 3, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
+    0xfe, 0x8a, 0xbc, 0x23, 0, 0, 0, 0, 4, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
     0x49, 0x4c, 0x54, 0x0a};
 
 #define GOLDEN_SPANS_SIZE 14
@@ -260,7 +260,7 @@ model_tiny(void)
     model_add_block(model, FILTER_LOCATOR, 0, "first locator", 13);
     model_add_block(model, FILTER_KEYS, 0, "keys", 4);
     model_add_block(model, FILTER_LOCATOR, 9, "second", 6);
-    model_add_block(model, FILTER_ZONES, 0, "", 0);
+    model_add_block(model, FILTER_ORDER, 0, "", 0);
     model_add_block(model, FILTER_LOCATOR, 63, "third", 5);
     part = model_add_part(model, "c", 1, "d", 1);
     part->part.presence.block_count = 1000;

@@ -93,7 +93,7 @@ TEST(golden_file_is_read)
     assert_int_equal(file->size, sizeof(golden));
     assert_int_equal(file->kind_sizes[FILTER_LOCATOR], 15);
     assert_int_equal(file->kind_sizes[FILTER_KEYS], 12);
-    assert_int_equal(file->kind_sizes[FILTER_ZONES], 0);
+    assert_int_equal(file->kind_sizes[FILTER_ORDER], 0);
 }
 
 /* Version 2 has no spans. */

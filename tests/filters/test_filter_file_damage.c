@@ -208,10 +208,10 @@ TEST(later_version_is_distinguished_from_damage)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 4;
+    bytes[sizeof(golden) - 12] = 5;
     bytes_write(path, bytes, sizeof(bytes));
     FAILS(filter_file_open(path, cache, &file, why()), COLANDER_TOO_NEW);
-    assert_non_null(strstr(error_text(), "has version 4"));
+    assert_non_null(strstr(error_text(), "has version 5"));
 }
 
 /* Two files with the same blocks differ in their salts. */

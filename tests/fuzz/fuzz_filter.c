@@ -1,6 +1,6 @@
 /*
  * Any bytes as the content of a filter file with valid checksums: directory,
- * locator, zones, keys. Nothing crashes or reads past the end, and no row
+ * locator, order, keys. Nothing crashes or reads past the end, and no row
  * outside of the part is returned.
  *
  * The first byte selects the kind.
@@ -8,8 +8,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/files/filter_directory.h"
+#include "filters/order.h"
 #include "filters/row_keys.h"
-#include "filters/zones.h"
 #include "fuzz/fuzz.h"
 
 /* The bytes are valid, or reported as damaged; there is no other error. */
@@ -115,14 +115,14 @@ look_up(struct colander_slice bytes)
 }
 
 static void
-look_at_zones(struct colander_slice bytes)
+look_at_order(struct colander_slice bytes)
 {
     const struct colander_value low = colander_integer(1);
     const struct colander_value text = colander_text("ab");
-    const struct zone_span spans[] = {
-        {zone_rank_of(&low), zone_rank_largest(&low)},
-        {zone_rank_of(&text), zone_rank_of_prefix_end(&text)}};
+    const struct order_span spans[] = {order_span_of(&low, NULL),
+                                       order_span_of_prefix(&text)};
     struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct order_answer answer;
     struct colander_slice block;
     uint32_t row_count;
     uint64_t path;
@@ -134,14 +134,15 @@ look_at_zones(struct colander_slice bytes)
     block = colander_slice_of(bytes.data + 10, bytes.size - 10);
     for (size_t i = 0; i < 2; i++) {
         row_ranges_clear(&ranges);
-        if (zones_find(block, row_count, path, &spans[i], &ranges, NULL) ==
+        if (order_find(block, row_count, path, &spans[i], &answer, NULL) !=
             COLANDER_OK)
-            expect_rows(&ranges, row_count);
-    }
-    row_ranges_clear(&ranges);
-    if (zones_find_any(block, row_count, &spans[0], &ranges, NULL) ==
-        COLANDER_OK) {
-        row_ranges_order(&ranges);
+            continue;
+        if (answer.where == ORDER_RUNS &&
+            order_runs(&answer, row_count, &ranges, NULL) != COLANDER_OK)
+            continue;
+        for (uint32_t k = answer.first;
+             answer.where == ORDER_HASHES && k < answer.end; k++)
+            (void)order_hash(&answer, k);
         expect_rows(&ranges, row_count);
     }
     row_ranges_release(&ranges);
@@ -181,7 +182,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         look_up(bytes);
         break;
     case 2:
-        look_at_zones(bytes);
+        look_at_order(bytes);
         break;
     default:
         read_keys(bytes);

@@ -60,7 +60,7 @@ TEST(candidates_are_counted_to_the_last_file_and_row)
         "plan     candidates of family 'tweets' in key order\n"
         "because  they know (expected: 1 candidate)\n"
         "files    1,010: 1,000 pruned by the hierarchy, 3 pruned by locator or "
-        "zones, 7 read (2 without a usable filter)\n"
+        "order, 7 read (2 without a usable filter)\n"
         "segments 5 read, 80 rows\n"
         "recent   4 candidates among rows in no SST file yet\n"
         "verified 20 candidates, 17 read directly: 12 returned, 1 gone, "

@@ -1,12 +1,12 @@
 /*
- * Values for tests of zones: those whose order is often implemented wrongly.
+ * Values for tests of orders: those whose order is often implemented wrongly.
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef TESTS_FILTERS_ZONE_VALUES_H
-#define TESTS_FILTERS_ZONE_VALUES_H
+#ifndef TESTS_FILTERS_ORDER_VALUES_H
+#define TESTS_FILTERS_ORDER_VALUES_H
 
-#include "filters/zones.h"
+#include "filters/order.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -1,0 +1,157 @@
+/*
+ * Orders: which rows of a part may have a value in a range.
+ *
+ * A *column* here is the values of one type at one path; all numbers are one
+ * type. Each value has a *rank*: 64 bits in the order of colander_value_compare
+ * (order_rank.c). Two values may share a rank, but ranks are never in the
+ * opposite order, so a range of ranks includes every value of a range.
+ *
+ * A column takes the first of these forms that serves it:
+ *     rows      nothing is stored: all its rows, where they are few
+ *     runs      the least and greatest rank in each run of rows, where rows
+ *               near each other have similar values
+ *     values    the ranks and hashes of its different values, where they are
+ *               few: the locator leads from each to its rows
+ *     buckets   the ranks at which buckets of ORDER_DEPTH values begin. Each
+ *               bucket has a hash, under which the locator has its rows
+ * Buckets are the only form that takes more than a few bytes for many rows.
+ * They share a budget, which goes to the columns where it helps most.
+ *
+ * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
+ * that covers the values of the column.
+ *
+ * Life:   builder_create -> value ... -> finish ... -> destroy; then find
+ * Errors: CORRUPT for bytes that the builder cannot have made
+ * Bytes:  filters/FORMAT.md, "Order blocks"
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_FILTERS_ORDER_H
+#define COLANDER_FILTERS_ORDER_H
+
+#include "columns/columns.h"
+#include "filters/locator.h"
+
+#define ORDER_RUN 256          /* rows, a power of two */
+#define ORDER_DEPTH 32         /* values of a bucket */
+#define ORDER_COLUMNS_MAX 1024 /* of a part; others may be anywhere */
+
+/* A value as bytes that keep the order within its type. Numbers, times and
+ * booleans have eight; strings and binaries, whose bytes are borrowed, any
+ * number. */
+struct order_value {
+    enum colander_type type; /* INTEGER for all numbers */
+    uint8_t fill;            /* repeats after the bytes without end */
+    uint64_t word;           /* of a type without bytes */
+    struct colander_slice bytes;
+};
+
+struct order_value order_value_of(const struct colander_value *value);
+
+/* From `low` to `high`, of one type, both included. */
+struct order_span {
+    struct order_value low;
+    struct order_value high;
+};
+
+/* Sets `span` to the values from `low` to `high`; NULL: to the end of the
+ * type of the other. */
+struct order_span order_span_of(const struct colander_value *low,
+                                const struct colander_value *high);
+
+/* Sets `span` to all that begin with `prefix`, a string or binary. */
+struct order_span order_span_of_prefix(const struct colander_value *prefix);
+
+/* ------------------------------------------------------------- building --- */
+
+struct order_builder;
+
+/* Returns NULL if memory is short. */
+struct order_builder *order_builder_create(void);
+
+/* NULL is allowed. */
+void order_builder_destroy(struct order_builder *builder);
+
+/* Adds a scalar of a row. `entry` is its locator_entry. Requires ascending
+ * rows. Never fails: if memory is short, the column may be anywhere. */
+void order_builder_value(struct order_builder *builder, uint64_t path_hash,
+                         const struct colander_value *value, uint64_t entry);
+
+/* Returns how many values were added since the last finish. */
+size_t order_builder_size(const struct order_builder *builder);
+
+/* What buckets may take. Paths are hashes. */
+struct order_limits {
+    uint64_t bytes;         /* of all columns, about */
+    const uint64_t *always; /* these columns get what they need, */
+    size_t always_count;    /* and do not count */
+    const uint64_t *never;  /* these get no buckets */
+    size_t never_count;
+};
+
+/* Takes what a part needs. Both return a failure to the builder. */
+struct order_sink {
+    void *context;
+
+    /* A block, borrowed, that begins with a column of this place. */
+    enum colander_code (*block)(void *context, struct colander_slice block,
+                                uint32_t first_place,
+                                struct colander_error *err);
+
+    /* The rows, ascending, that the locator must have under this hash. It is
+     * passed once. */
+    enum colander_code (*rows)(void *context, uint64_t hash, unsigned tag,
+                               const uint32_t *rows, size_t count,
+                               struct colander_error *err);
+};
+
+/* Passes the blocks of a part of `row_count` rows to `sink`, and starts
+ * again. */
+COLANDER_CHECKED enum colander_code
+order_builder_finish(struct order_builder *builder, uint32_t row_count,
+                     const struct order_limits *limits,
+                     const struct order_sink *sink, struct colander_error *err);
+
+/* -------------------------------------------------------------- finding --- */
+
+/* Blocks have the columns in the order of this number. */
+#define ORDER_PLACES (UINT64_C(1) << 31)
+uint32_t order_place(uint64_t path_hash, enum colander_type type);
+
+/* Where to look for the rows of a range. */
+enum order_where {
+    ORDER_NOWHERE, /* there are none */
+    ORDER_COLUMN,  /* in the rows of the column */
+    ORDER_RUNS,    /* in some of its runs */
+    ORDER_HASHES,  /* under hashes in the locator */
+};
+
+struct order_answer {
+    enum order_where where;
+    uint64_t value_count;  /* of the range, about and at most; HASHES only */
+    uint32_t first;        /* HASHES: their numbers, for order_hash, */
+    uint32_t end;          /* up to here */
+    uint64_t low;          /* the steps of the range, */
+    uint64_t high;         /* both included */
+    uint64_t column;       /* its id */
+    const uint8_t *hashes; /* borrowed from the block; NULL: of buckets */
+    const uint8_t *runs;   /* borrowed */
+    unsigned width;        /* bytes of a step */
+};
+
+/* Finds where values of the span are. `block` is the one that has the place of
+ * the column, if the part has a column there. */
+COLANDER_CHECKED enum colander_code
+order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
+           const struct order_span *span, struct order_answer *answer,
+           struct colander_error *err);
+
+/* Returns hash `i` of the answer, from `first` to below `end`. */
+uint64_t order_hash(const struct order_answer *answer, uint32_t i);
+
+/* Adds the runs of the answer to `ranges`, which is empty. */
+COLANDER_CHECKED enum colander_code
+order_runs(const struct order_answer *answer, uint32_t row_count,
+           struct row_ranges *ranges, struct colander_error *err);
+
+#endif
