@@ -11,11 +11,12 @@
  *     runs      the least and greatest rank in each run of rows, where rows
  *               near each other have similar values
  *     values    the ranks and hashes of its different values, where they are
- *               few: the locator leads from each to its rows
+ *               few: the locator leads from each to its rows. If these are not
+ *               exact, or also those of other columns, it may get buckets
  *     buckets   the ranks at which buckets of ORDER_DEPTH values begin. Each
  *               bucket has a hash, under which the locator has its rows
- * Buckets are the only form that takes more than a few bytes for many rows.
- * They share a budget, which goes to the columns where it helps most.
+ * Only buckets take more than a few bytes for many rows. They share a budget,
+ * which goes to the columns where it helps most.
  *
  * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
  * that covers the values of the column.
@@ -89,9 +90,16 @@ struct order_limits {
     size_t never_count;
 };
 
-/* Takes what a part needs. Both return a failure to the builder. */
+/* Takes what a part needs, and returns failures to the builder. */
 struct order_sink {
     void *context;
+
+    /* All rows of buckets have been passed, but for those that follow from
+     * `count`. */
+    enum colander_code (*counted)(void *context, struct colander_error *err);
+
+    /* Then: returns about how many rows are read for a hash of the locator. */
+    uint64_t (*count)(void *context, uint64_t hash, unsigned tag);
 
     /* A block, borrowed, that begins with a column of this place. */
     enum colander_code (*block)(void *context, struct colander_slice block,

@@ -63,7 +63,7 @@ entry_list_release(struct entry_list *list)
 void
 entry_list_clear(struct entry_list *list)
 {
-    list->count = 0;
+    list->count = list->sorted_count = 0;
     memset(list->seen->rows, 0, sizeof(list->seen->rows));
     memset(list->seen_columns->rows, 0, sizeof(list->seen_columns->rows));
 }
@@ -231,10 +231,13 @@ tidy(uint64_t *entries, size_t count)
 enum colander_code
 entry_list_sort(struct entry_list *list, struct colander_error *err)
 {
-    uint32_t(*places)[DIGITS] = calloc(PASSES, sizeof(*places));
+    uint32_t(*places)[DIGITS];
     uint64_t *from = list->entries;
     uint64_t *to = list->spare;
 
+    if (list->count == list->sorted_count)
+        return COLANDER_OK;
+    places = calloc(PASSES, sizeof(*places));
     if (to == NULL)
         to = list->spare = malloc((list->capacity | 1) * sizeof(*to));
     if (places == NULL || to == NULL) {
@@ -261,9 +264,36 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
     }
     list->entries = from;
     list->spare = to;
-    list->count = tidy(from, list->count);
+    list->count = list->sorted_count = tidy(from, list->count);
     free(places);
     return COLANDER_OK;
+}
+
+uint64_t
+entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag)
+{
+    const uint64_t first = locator_entry(
+        hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
+    const uint64_t last = first | ROW_MASK;
+    uint64_t units = 0;
+    uint64_t rows = 0;
+    size_t low = 0;
+    size_t high = list->sorted_count;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+
+        if (list->entries[middle] < first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < list->sorted_count && list->entries[low] <= last; low++) {
+        rows++;
+        units += rows == 1 || (list->entries[low] ^ list->entries[low - 1]) >>
+                                      list->coarse_shift != 0;
+    }
+    return rows <= LOCATOR_SHORT_MAX ? rows : units << list->coarse_shift;
 }
 
 uint64_t

@@ -19,6 +19,7 @@ struct entry_list {
     uint64_t *entries; /* see locator_entry */
     uint64_t *spare;   /* the same size, to sort into; NULL: not needed yet */
     size_t count;
+    size_t sorted_count; /* how many are sorted, since the last sort */
     size_t capacity;
     uint32_t hash_bits;      /* bits kept of an entry's hash */
     unsigned coarse_shift;   /* units of long lists have 2^coarse_shift rows */
@@ -59,6 +60,11 @@ entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
 /* Sorts the entries and removes duplicates. */
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,
                                                     struct colander_error *err);
+
+/* Returns about how many rows a locator of the sorted entries leads to from this
+ * hash and tag. */
+uint64_t entry_list_rows(const struct entry_list *list, uint64_t hash,
+                         unsigned tag);
 
 /* Returns the number of different hashes. Requires a sorted list. */
 uint64_t entry_list_hashes(const struct entry_list *list);

@@ -139,6 +139,23 @@ sink_rows(void *context, uint64_t hash, unsigned tag, const uint32_t *rows,
     return entry_list_add_rows(&builder->entries, hash, tag, rows, count, err);
 }
 
+/* Sorts the entries so far, so that they can be counted. */
+static enum colander_code
+sort_entries(void *context, struct colander_error *err)
+{
+    struct filter_builder *builder = context;
+
+    return entry_list_sort(&builder->entries, err);
+}
+
+static uint64_t
+count_rows(void *context, uint64_t hash, unsigned tag)
+{
+    const struct filter_builder *builder = context;
+
+    return entry_list_rows(&builder->entries, hash, tag);
+}
+
 /* Returns the key at *offset in `keys` and moves *offset past it. */
 static struct colander_slice
 read_key(const struct colander_buffer *keys, size_t *offset)
@@ -194,7 +211,8 @@ write_orders(struct filter_builder *builder, struct colander_error *err)
 {
     const struct order_limits limits = {
         .bytes = (uint64_t)((double)builder->row_bytes * 0.03)};
-    const struct order_sink sink = {builder, sink_order, sink_rows};
+    const struct order_sink sink = {builder, sort_entries, count_rows,
+                                    sink_order, sink_rows};
 
     if (builder->orders == NULL)
         return COLANDER_OK;

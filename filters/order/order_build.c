@@ -40,6 +40,7 @@ clear(struct order_builder *builder)
     for (size_t i = 0; i < builder->column_count; i++) {
         free(builder->columns[i].items);
         colander_buffer_release(&builder->columns[i].odd);
+        colander_buffer_release(&builder->columns[i].bytes);
     }
     hash_index_clear(&builder->by_id);
     builder->column_count = builder->item_count = builder->next = 0;
@@ -293,17 +294,10 @@ compare_need(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* About what the buckets of a column take: for each value its row, and a share
- * of what a bucket needs. */
+/* Gives buckets to the columns that need them most, within the limits. Returns
+ * what is left of these. */
 static uint64_t
-size_of_buckets(const struct order_column *column)
-{
-    return column->count * 2;
-}
-
-/* Gives buckets to the columns that need them most, within the limits. */
-static void
-choose(struct order_column **columns, size_t count,
+choose(struct order_column **columns, size_t count, uint32_t row_count,
        const struct order_limits *limits)
 {
     uint64_t left = limits->bytes;
@@ -311,7 +305,7 @@ choose(struct order_column **columns, size_t count,
     qsort(columns, count, sizeof(*columns), compare_need);
     for (size_t i = 0; i < count; i++) {
         struct order_column *column = columns[i];
-        const uint64_t size = size_of_buckets(column);
+        const uint64_t size = order_bucket_size(column->count, row_count);
 
         if (column->form != ORDER_FORM_BUCKETS)
             continue;
@@ -326,6 +320,38 @@ choose(struct order_column **columns, size_t count,
             left -= size;
         }
     }
+    return left;
+}
+
+/* Codes the columns: first those whose buckets are settled, then those whose
+ * values may get some of what is left, each an equal share. */
+static enum colander_code
+code_columns(struct order_column **columns, size_t count, uint32_t row_count,
+             const struct order_sink *sink, uint64_t left,
+             struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    size_t waiting = 0;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (columns[i]->form == ORDER_FORM_VALUES)
+            waiting++;
+        else
+            code = order_column_code(columns[i], row_count, sink, &left, err);
+    }
+    if (code == COLANDER_OK)
+        code = sink->counted(sink->context, err);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        uint64_t share;
+
+        if (columns[i]->form != ORDER_FORM_VALUES)
+            continue;
+        share = left / waiting--;
+        left -= share;
+        code = order_column_code(columns[i], row_count, sink, &share, err);
+        left += share;
+    }
+    return code;
 }
 
 #define BLOCK_COLUMNS (BLOCK_SIZE / ORDER_COLUMN_SIZE + 1)
@@ -387,9 +413,9 @@ compare_ids(const void *a, const void *b)
  * are in one; those that it has no room for are missing. */
 static enum colander_code
 put_column(struct block *block, struct order_column *column,
-           struct colander_slice bytes, const struct order_sink *sink,
-           struct colander_error *err)
+           const struct order_sink *sink, struct colander_error *err)
 {
+    const struct colander_slice bytes = colander_buffer_slice(&column->bytes);
     const uint32_t place = order_place(column->path_hash, column->type);
     enum colander_code code = COLANDER_OK;
 
@@ -412,25 +438,18 @@ put_column(struct block *block, struct order_column *column,
 }
 
 static enum colander_code
-put_columns(struct order_builder *builder, struct order_column **columns,
-            size_t count, uint32_t row_count, const struct order_sink *sink,
+put_columns(const struct order_builder *builder, struct order_column **columns,
+            size_t count, const struct order_sink *sink,
             struct colander_error *err)
 {
     struct block block = {.count = 0, .is_cut = builder->is_cut};
-    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
 
     qsort(columns, count, sizeof(*columns), compare_ids);
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        colander_buffer_clear(&bytes);
-        code = order_column_put(columns[i], row_count, sink, &bytes, err);
-        if (code == COLANDER_OK)
-            code = put_column(&block, columns[i], colander_buffer_slice(&bytes),
-                              sink, err);
-    }
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = put_column(&block, columns[i], sink, err);
     if (code == COLANDER_OK)
         code = end_block(&block, sink, err);
-    colander_buffer_release(&bytes);
     colander_buffer_release(&block.bytes);
     colander_buffer_release(&block.whole);
     return code;
@@ -475,9 +494,12 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
                              "no memory to build a filter");
     code = measure(builder, row_count, columns, &count, err);
     if (code == COLANDER_OK) {
-        choose(columns, count, limits);
-        code = put_columns(builder, columns, count, row_count, sink, err);
+        const uint64_t left = choose(columns, count, row_count, limits);
+
+        code = code_columns(columns, count, row_count, sink, left, err);
     }
+    if (code == COLANDER_OK)
+        code = put_columns(builder, columns, count, sink, err);
     free(columns);
     clear(builder);
     return code;

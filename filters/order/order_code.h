@@ -106,6 +106,7 @@ struct order_column {
     uint64_t high; /* and the greatest */
     enum order_form form;
     unsigned width;
+    struct colander_buffer bytes; /* its code */
     double waste; /* rows read by runs for a row that is wanted */
     struct order_scale scale;
 };
@@ -119,11 +120,15 @@ COLANDER_CHECKED enum colander_code
 order_column_measure(struct order_column *column, uint32_t row_count,
                      struct colander_error *err);
 
-/* Appends the column. If it has buckets, passes their rows to `sink`. */
+/* Returns about how many bytes the rows of `count` values of a part take. */
+uint64_t order_bucket_size(uint64_t count, uint32_t row_count);
+
+/* Codes the column. If it has buckets, passes their rows to `sink`; those of
+ * values take of *left bytes. */
 COLANDER_CHECKED enum colander_code
-order_column_put(struct order_column *column, uint32_t row_count,
-                 const struct order_sink *sink, struct colander_buffer *block,
-                 struct colander_error *err);
+order_column_code(struct order_column *column, uint32_t row_count,
+                  const struct order_sink *sink, uint64_t *left,
+                  struct colander_error *err);
 
 static inline uint32_t
 order_run_count(uint32_t row_count)

@@ -40,26 +40,38 @@ compare_ranks(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Fills `sample` with ranks of the column, ascending. */
-static size_t
-take_sample(const struct order_column *column, uint64_t *sample)
+/* Some ranks of a column, ascending. */
+struct sample {
+    uint64_t ranks[SAMPLE_MAX];
+    uint16_t firsts[SAMPLE_MAX]; /* where another rank begins */
+    size_t count;
+    size_t different; /* of `firsts` */
+};
+
+static void
+take_sample(const struct order_column *column, struct sample *sample)
 {
     const size_t count =
         column->count < SAMPLE_MAX ? column->count : SAMPLE_MAX;
 
     for (size_t i = 0; i < count; i++)
-        sample[i] = column->items[i * column->count / count].rank;
-    qsort(sample, count, sizeof(*sample), compare_ranks);
-    return count;
+        sample->ranks[i] = column->items[i * column->count / count].rank;
+    qsort(sample->ranks, count, sizeof(sample->ranks[0]), compare_ranks);
+    sample->count = count;
+    sample->different = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (i == 0 || sample->ranks[i] != sample->ranks[i - 1])
+            sample->firsts[sample->different++] = (uint16_t)i;
+    }
 }
 
 /* Covers all ranks, but for some far away from the others. */
 static struct order_scale
-scale_of(const struct order_column *column, const uint64_t *sample,
-         size_t count)
+scale_of(const struct order_column *column, const struct sample *sample)
 {
-    const uint64_t first = sample[count / 64];
-    const uint64_t last = sample[count - 1 - count / 64];
+    const size_t count = sample->count;
+    const uint64_t first = sample->ranks[count / 64];
+    const uint64_t last = sample->ranks[count - 1 - count / 64];
     const uint64_t spread = last - first;
     struct order_scale scale = {column->low, 1};
     uint64_t top = column->high;
@@ -105,44 +117,36 @@ make_runs(const struct order_column *column, uint32_t row_count)
 }
 
 /* Asks for about one of a hundred values at a time, with steps of `width`
- * bytes. Returns the share of the column's runs that have to be read over the
- * share of the values that are in them. */
+ * bytes. Returns how many times as many runs have to be read as would do, if
+ * all values were in one place. */
 static double
 waste_of(const struct order_column *column, const struct run *runs,
-         uint32_t run_count, const uint64_t *sample, size_t count,
-         unsigned width)
+         uint32_t run_count, const struct sample *sample, unsigned width)
 {
-    double wanted = 0;
-    double read = 0;
+    double waste = 0;
     uint32_t used = 0;
 
     for (uint32_t i = 0; i < run_count; i++)
         used += runs[i].low <= runs[i].high;
     for (size_t i = 0; i < QUESTIONS; i++) {
-        const size_t at = i * count / QUESTIONS;
-        const size_t end = at + count / 100 < count ? at + count / 100 : at;
-        const uint64_t low = sample[at];
-        const uint64_t high = sample[end];
-        const uint64_t first =
-            order_cut(order_step(&column->scale, low), width);
-        const uint64_t last =
-            order_cut(order_step(&column->scale, high), width);
-        size_t begin = at;
-        size_t past = end;
+        const size_t begin = sample->firsts[i * sample->different / QUESTIONS];
+        size_t end = begin + sample->count / 100;
+        uint64_t low = sample->ranks[begin];
+        uint64_t high = sample->ranks[end < sample->count ? end : begin];
         uint32_t hits = 0;
 
-        while (begin > 0 && sample[begin - 1] == low)
-            begin--;
-        while (past < count && sample[past] <= high)
-            past++;
+        for (end = begin; end < sample->count && sample->ranks[end] <= high;)
+            end++;
+        low = order_cut(order_step(&column->scale, low), width);
+        high = order_cut(order_step(&column->scale, high), width);
         for (uint32_t k = 0; k < run_count; k++)
-            hits += order_cut(runs[k].low, width) <= last &&
-                    order_cut(runs[k].high, width) >= first &&
+            hits += order_cut(runs[k].low, width) <= high &&
+                    order_cut(runs[k].high, width) >= low &&
                     runs[k].low <= runs[k].high;
-        wanted += (double)(past - begin) / (double)count;
-        read += (double)hits / used;
+        waste += (double)hits / used /
+                 ((double)(end - begin) / (double)sample->count);
     }
-    return read / wanted;
+    return waste / QUESTIONS;
 }
 
 /* ---------------------------------------------------------------- forms --- */
@@ -180,11 +184,10 @@ order_column_measure(struct order_column *column, uint32_t row_count,
                      struct colander_error *err)
 {
     const uint32_t run_count = order_run_count(row_count);
-    uint64_t sample[SAMPLE_MAX];
+    struct sample sample;
     enum colander_code code = COLANDER_OK;
     bool has_few = false;
     struct run *runs;
-    size_t count;
 
     column->form = ORDER_FORM_ROWS;
     column->width = 1;
@@ -198,17 +201,16 @@ order_column_measure(struct order_column *column, uint32_t row_count,
     }
     if (column->count < FEW_VALUES)
         return COLANDER_OK;
-    count = take_sample(column, sample);
-    column->scale = scale_of(column, sample, count);
+    take_sample(column, &sample);
+    column->scale = scale_of(column, &sample);
     runs = make_runs(column, row_count);
     if (runs == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
-    column->waste =
-        waste_of(column, runs, run_count, sample, count, ORDER_WIDTH_MAX);
+    column->waste = waste_of(column, runs, run_count, &sample, ORDER_WIDTH_MAX);
     column->form = ORDER_FORM_RUNS;
     while (column->width < ORDER_WIDTH_MAX &&
-           waste_of(column, runs, run_count, sample, count, column->width) >
+           waste_of(column, runs, run_count, &sample, column->width) >
                column->waste * 1.125)
         column->width++;
     free(runs);
@@ -259,54 +261,50 @@ sort_steps(struct sorted *items, struct sorted *spare, size_t count,
 
 /* ---------------------------------------------------------------- lists --- */
 
-/* A list being made: steps, and hashes of values. */
+/* A list being made: steps and hashes, and the first of its items among those
+ * that are sorted. */
 struct list {
     uint64_t *steps;
-    uint64_t *hashes;
+    uint64_t *hashes; /* the upper LOCATOR_HASH_BITS */
+    uint32_t *begins;
     size_t count;
 };
 
-static int
-compare_hashes(const void *a, const void *b)
+static unsigned
+tag_of(const struct order_column *column)
 {
-    return compare_ranks(a, b);
+    return (unsigned)(column->items[0].entry >> LOCATOR_ROW_BITS) &
+           (LOCATOR_TAGS - 1);
 }
 
-/* Adds the different hashes of `count` items of one step. */
+static void
+add(struct list *list, const struct sorted *sorted, size_t begin, uint64_t hash)
+{
+    list->steps[list->count] = sorted[begin].step;
+    list->begins[list->count] = (uint32_t)begin;
+    list->hashes[list->count++] = hash;
+}
+
+/* Adds the different hashes of the items from `begin` to `end`, which have one
+ * step. */
 static void
 add_values(const struct order_column *column, const struct sorted *sorted,
-           size_t count, struct list *list)
+           size_t begin, size_t end, struct list *list)
 {
-    const unsigned drop = 64 - LOCATOR_HASH_BITS;
     uint64_t *hashes = list->hashes + list->count;
-    size_t kept = 0;
+    size_t count = 0;
 
+    for (size_t i = begin; i < end; i++) {
+        const uint64_t hash =
+            column->items[sorted[i].item].entry >> (64 - LOCATOR_HASH_BITS);
+
+        if (count == 0 || hashes[count - 1] != hash)
+            hashes[count++] = hash;
+    }
+    qsort(hashes, count, sizeof(*hashes), compare_ranks);
     for (size_t i = 0; i < count; i++) {
-        const uint64_t hash = column->items[sorted[i].item].entry >> drop;
-
-        if (kept == 0 || hashes[kept - 1] != hash)
-            hashes[kept++] = hash;
-    }
-    qsort(hashes, kept, sizeof(*hashes), compare_hashes);
-    for (size_t i = 0; i < kept; i++) {
-        if (i > 0 && hashes[i] == list->hashes[list->count - 1])
-            continue;
-        list->hashes[list->count] = hashes[i];
-        list->steps[list->count++] = sorted[0].step;
-    }
-}
-
-static void
-list_values(const struct order_column *column, const struct sorted *sorted,
-            struct list *list)
-{
-    size_t end;
-
-    for (size_t i = 0; i < column->count; i = end) {
-        for (end = i + 1;
-             end < column->count && sorted[end].step == sorted[i].step;)
-            end++;
-        add_values(column, sorted + i, end - i, list);
+        if (i == 0 || hashes[i] != list->hashes[list->count - 1])
+            add(list, sorted, begin, hashes[i]);
     }
 }
 
@@ -319,40 +317,123 @@ compare_rows(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Adds a bucket, and passes its rows on. */
+/* Adds buckets for the items from `begin` to `end`, and passes their rows on.
+ */
 static enum colander_code
-add_bucket(const struct order_column *column, const struct sorted *sorted,
-           size_t count, struct list *list, const struct order_sink *sink,
-           struct colander_error *err)
+add_buckets(const struct order_column *column, const struct sorted *sorted,
+            size_t begin, size_t end, struct list *list,
+            const struct order_sink *sink, struct colander_error *err)
 {
-    const uint64_t hash = order_bucket_hash(column->id, (uint32_t)list->count);
-    const uint64_t tag =
-        column->items[0].entry >> LOCATOR_ROW_BITS & (LOCATOR_TAGS - 1);
+    enum colander_code code = COLANDER_OK;
     uint32_t rows[ORDER_DEPTH];
 
-    for (size_t i = 0; i < count; i++)
-        rows[i] = row_of(&column->items[sorted[i].item]);
-    qsort(rows, count, sizeof(*rows), compare_rows);
-    list->steps[list->count++] = sorted[0].step;
-    return sink->rows(sink->context, hash, (unsigned)tag, rows, count, err);
+    for (; begin < end && code == COLANDER_OK; begin += ORDER_DEPTH) {
+        const uint64_t hash =
+            order_bucket_hash(column->id, (uint32_t)list->count);
+        size_t count = 0;
+
+        while (count < ORDER_DEPTH && begin + count < end) {
+            rows[count] = row_of(&column->items[sorted[begin + count].item]);
+            count++;
+        }
+        qsort(rows, count, sizeof(*rows), compare_rows);
+        add(list, sorted, begin, hash >> (64 - LOCATOR_HASH_BITS));
+        code =
+            sink->rows(sink->context, hash, tag_of(column), rows, count, err);
+    }
+    return code;
+}
+
+/* Returns how many items have the step of value `i`, the first that has it, or
+ * 0 if the locator leads from such values to few rows more. */
+static uint32_t
+count_needy(const struct order_column *column, const struct list *values,
+            size_t i, const struct order_sink *sink)
+{
+    const uint32_t begin = values->begins[i];
+    uint64_t rows = 0;
+    uint32_t count;
+
+    for (; i < values->count && values->begins[i] == begin; i++)
+        rows += sink->count(sink->context,
+                            values->hashes[i] << (64 - LOCATOR_HASH_BITS),
+                            tag_of(column));
+    count = (i < values->count ? values->begins[i] : (uint32_t)column->count) -
+            begin;
+    return (double)rows > WASTE_MAX * count + ORDER_DEPTH ? count : 0;
+}
+
+/* Returns how many bytes the needy values take that have at most `count_max`
+ * items. */
+static uint64_t
+size_of_needy(const uint32_t *needy, size_t count, size_t count_max,
+              uint32_t row_count)
+{
+    uint64_t size = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (needy[i] != 0 && needy[i] <= count_max)
+            size += order_bucket_size(needy[i], row_count);
+    }
+    return size;
+}
+
+/* Gives buckets to values that the locator serves badly, the rarest first, as
+ * far as the budget goes. */
+static enum colander_code
+serve_needy(const struct order_column *column, uint32_t row_count,
+            const struct sorted *sorted, const struct list *values,
+            struct list *list, const struct order_sink *sink, uint64_t *left,
+            struct colander_error *err)
+{
+    uint32_t *needy = malloc((values->count + 1) * sizeof(*needy));
+    enum colander_code code = COLANDER_OK;
+    size_t count_max = column->count;
+
+    if (needy == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to build a filter");
+    for (size_t i = 0; i < values->count; i++)
+        needy[i] = i > 0 && values->begins[i] == values->begins[i - 1]
+                       ? 0
+                       : count_needy(column, values, i, sink);
+    while (size_of_needy(needy, values->count, count_max, row_count) > *left)
+        count_max -= count_max / 8 + 1;
+    *left -= size_of_needy(needy, values->count, count_max, row_count);
+    for (size_t i = 0; i < values->count && code == COLANDER_OK;) {
+        const uint32_t begin = values->begins[i];
+        const bool is_served = needy[i] != 0 && needy[i] <= count_max;
+
+        if (is_served)
+            code = add_buckets(column, sorted, begin, begin + needy[i], list,
+                               sink, err);
+        for (; i < values->count && values->begins[i] == begin; i++) {
+            if (!is_served)
+                add(list, sorted, begin, values->hashes[i]);
+        }
+    }
+    free(needy);
+    return code;
 }
 
 static enum colander_code
-list_buckets(const struct order_column *column, const struct sorted *sorted,
-             struct list *list, const struct order_sink *sink,
-             struct colander_error *err)
+list_values(const struct order_column *column, uint32_t row_count,
+            const struct sorted *sorted, struct list *list,
+            const struct order_sink *sink, uint64_t *left,
+            struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    const size_t count = column->count;
+    struct list values = {list->steps + count, list->hashes + count,
+                          list->begins + count, 0};
+    size_t end;
 
-    for (size_t i = 0; i < column->count && code == COLANDER_OK;
-         i += ORDER_DEPTH) {
-        const size_t left = column->count - i;
-
-        code = add_bucket(column, sorted + i,
-                          left < ORDER_DEPTH ? left : ORDER_DEPTH, list, sink,
-                          err);
+    for (size_t i = 0; i < count; i = end) {
+        for (end = i + 1; end < count && sorted[end].step == sorted[i].step;)
+            end++;
+        add_values(column, sorted, i, end, &values);
     }
-    return code;
+    return serve_needy(column, row_count, sorted, &values, list, sink, left,
+                       err);
 }
 
 /* Returns the least width that keeps all but `lost_max` steps of the list
@@ -446,53 +527,65 @@ put_list(struct order_column *column, const struct list *list,
 }
 
 static enum colander_code
-put_sorted(struct order_column *column, struct sorted *items, struct list *list,
-           const struct order_sink *sink, struct colander_buffer *block,
-           struct colander_error *err)
+code_sorted(struct order_column *column, uint32_t row_count,
+            struct sorted *items, struct list *list,
+            const struct order_sink *sink, uint64_t *left,
+            struct colander_error *err)
 {
-    const bool is_text = column->has_beginning;
-    const unsigned bits = is_text ? 64 : NUMBER_BITS;
+    const unsigned bits = column->has_beginning ? 64 : NUMBER_BITS;
     const uint64_t mask = ~UINT64_C(0) << (64 - bits);
     const size_t count = column->count;
     const struct sorted *sorted;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
     for (size_t i = 0; i < count; i++)
         items[i] = (struct sorted){
             order_step(&column->scale, column->items[i].rank) & mask,
             (uint32_t)i};
     sorted = sort_steps(items, items + count, count, bits);
-    if (column->form == ORDER_FORM_VALUES)
-        list_values(column, sorted, list);
-    else
-        code = list_buckets(column, sorted, list, sink, err);
-    return code == COLANDER_OK ? put_list(column, list, block, err) : code;
+    code = column->form == ORDER_FORM_VALUES
+               ? list_values(column, row_count, sorted, list, sink, left, err)
+               : add_buckets(column, sorted, 0, count, list, sink, err);
+    return code == COLANDER_OK ? put_list(column, list, &column->bytes, err)
+                               : code;
 }
 
 enum colander_code
-order_column_put(struct order_column *column, uint32_t row_count,
-                 const struct order_sink *sink, struct colander_buffer *block,
-                 struct colander_error *err)
+order_column_code(struct order_column *column, uint32_t row_count,
+                  const struct order_sink *sink, uint64_t *left,
+                  struct colander_error *err)
 {
-    const size_t count = column->count;
-    struct list list = {NULL, NULL, 0};
+    const size_t count = 2 * column->count; /* room for values and buckets */
+    struct list list = {NULL, NULL, NULL, 0};
     struct sorted *items;
     enum colander_code code;
 
     if (column->form == ORDER_FORM_ROWS)
-        return put_head(column, 0, 0, block, err);
+        return put_head(column, 0, 0, &column->bytes, err);
     if (column->form == ORDER_FORM_RUNS)
-        return put_runs(column, row_count, block, err);
-    items = malloc(2 * count * sizeof(*items));
+        return put_runs(column, row_count, &column->bytes, err);
+    items = malloc(count * sizeof(*items));
     list.steps = malloc(count * sizeof(*list.steps));
     list.hashes = malloc(count * sizeof(*list.hashes));
-    if (items == NULL || list.steps == NULL || list.hashes == NULL)
+    list.begins = malloc(count * sizeof(*list.begins));
+    if (items == NULL || list.steps == NULL || list.hashes == NULL ||
+        list.begins == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     else
-        code = put_sorted(column, items, &list, sink, block, err);
+        code = code_sorted(column, row_count, items, &list, sink, left, err);
     free(items);
     free(list.steps);
     free(list.hashes);
+    free(list.begins);
     return code;
+}
+
+uint64_t
+order_bucket_size(uint64_t count, uint32_t row_count)
+{
+    const uint64_t gap = row_count / count + 1;
+    const unsigned bits = 67 - (unsigned)__builtin_clzll(gap);
+
+    return (count * bits) / 8 + (count / ORDER_DEPTH + 1) * 6;
 }

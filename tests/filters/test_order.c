@@ -128,10 +128,25 @@ take_rows(void *context, uint64_t hash, unsigned tag, const uint32_t *rows,
     return entry_list_add_rows(&model.entries, hash, tag, rows, count, err);
 }
 
+static enum colander_code
+sort_values(void *context, struct colander_error *err)
+{
+    (void)context;
+    return entry_list_sort(&model.entries, err);
+}
+
+static uint64_t
+count_listed(void *context, uint64_t hash, unsigned tag)
+{
+    (void)context;
+    return entry_list_rows(&model.entries, hash, tag);
+}
+
 static void
 finish_within(uint32_t row_count, const struct order_limits *limits)
 {
-    const struct order_sink sink = {NULL, take_block, take_rows};
+    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
+                                    take_rows};
 
     model.row_count = row_count;
     model.value_entries = model.entries.count;
@@ -527,6 +542,7 @@ ORDER_TEST(values_far_away_do_not_blur_the_others)
 ORDER_TEST(few_values_lead_to_their_rows)
 {
     enum { VALUES = 300 };
+    const struct order_limits limits = {.bytes = 0};
     struct counts counts;
 
     (void)state;
@@ -539,7 +555,7 @@ ORDER_TEST(few_values_lead_to_their_rows)
                        (unsigned)below(VALUES));
         add(1, row, keep_text(COLANDER_STRING, text, strlen(text)));
     }
-    finish(ROWS);
+    finish_within(ROWS, &limits);
     sort_entries();
     assert_int_equal(model.entries.count, model.value_entries);
     assert_reads(0, 0, 10 * VALUES, 200, ORDER_HASHES, 1, 3 * ROWS / VALUES);
@@ -553,6 +569,32 @@ ORDER_TEST(few_values_lead_to_their_rows)
     }
     assert_int_equal(count_prefix(1, "station-5").where, ORDER_NOWHERE);
     assert_in_range(block_bytes(), 1, 2 * (VALUES * (4 + 5) + 100));
+}
+
+/* The locator leads from 3 to all rows in which some column with the same tag
+ * has 3. */
+ORDER_TEST(values_that_other_columns_have_too_get_buckets)
+{
+    enum { RARE = 40 };
+    struct order_limits limits = {.bytes = 20000};
+    struct counts counts;
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++) {
+        add(0, row, colander_integer((int64_t)below(100)));
+        add(1, row,
+            colander_integer(below(RARE) == 0 ? (int64_t)below(100) : 1000));
+    }
+    finish_within(ROWS, &limits);
+    sort_entries();
+    for (int64_t i = 0; i < 90; i++) {
+        counts = count_between(1, colander_integer(i), colander_integer(i + 3));
+        assert_int_equal(counts.where, ORDER_HASHES);
+        assert_int_equal(counts.read, counts.wanted);
+    }
+    assert_in_range(model.entries.count - model.value_entries, 1,
+                    2 * ROWS / RARE);
 }
 
 ORDER_TEST(values_that_lie_together_are_in_few_runs)
@@ -622,7 +664,7 @@ ORDER_TEST(buckets_keep_within_their_limits)
     const uint64_t always[] = {path_of(3)};
     const uint64_t never[] = {path_of(0)};
     const struct order_limits limits = {
-        .bytes = 2 * ROWS + 10,
+        .bytes = order_bucket_size(ROWS, ROWS) + 10,
         .always = always,
         .always_count = 1,
         .never = never,
@@ -719,7 +761,8 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
         0x00, 0x98, 0xc1, 0xbf, 0x00, 0xae, 0xae, 0xbe, 0xbe, 0xc1,
     };
     const struct order_limits limits = {.bytes = 0};
-    const struct order_sink sink = {NULL, take_block, take_rows};
+    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
+                                    take_rows};
     const struct colander_buffer *block = &model.blocks[0];
 
     (void)state;
