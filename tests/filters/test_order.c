@@ -591,7 +591,8 @@ ORDER_TEST(values_that_other_columns_have_too_get_buckets)
     for (int64_t i = 0; i < 90; i++) {
         counts = count_between(1, colander_integer(i), colander_integer(i + 3));
         assert_int_equal(counts.where, ORDER_HASHES);
-        assert_int_equal(counts.read, counts.wanted);
+        assert_in_range(counts.read, counts.wanted,
+                        counts.wanted + 4 * ORDER_DEPTH);
     }
     assert_in_range(model.entries.count - model.value_entries, 1,
                     2 * ROWS / RARE);
