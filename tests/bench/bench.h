@@ -42,6 +42,7 @@ bench_experiment bench_paper;
 bench_experiment bench_peers;
 bench_experiment bench_probe;
 bench_experiment bench_put;
+bench_experiment bench_range;
 bench_experiment bench_resources;
 bench_experiment bench_space;
 

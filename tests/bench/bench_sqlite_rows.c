@@ -156,12 +156,23 @@ bench_sqlite_settle(struct bench_sqlite *it)
 
 /* -------------------------------------------------------------- asking --- */
 
+/* `text` is released. */
+static struct bench_sqlite_question *
+prepare(struct bench_sqlite *it, struct colander_buffer *text)
+{
+    struct bench_sqlite_question *question =
+        bench_allocate(1, sizeof(*question));
+
+    question->db = it->db;
+    question->statement = compile(it->db, (const char *)text->data);
+    colander_buffer_release(text);
+    return question;
+}
+
 struct bench_sqlite_question *
 bench_sqlite_question_prepare(struct bench_sqlite *it, const char *const *paths,
                               size_t count)
 {
-    struct bench_sqlite_question *question =
-        bench_allocate(1, sizeof(*question));
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     bench_print(&text, "SELECT json FROM rows WHERE ");
@@ -173,10 +184,33 @@ bench_sqlite_question_prepare(struct bench_sqlite *it, const char *const *paths,
         add_path(&text, paths[i]);
         bench_print(&text, " = ?1");
     }
-    question->db = it->db;
-    question->statement = compile(it->db, (const char *)text.data);
-    colander_buffer_release(&text);
-    return question;
+    return prepare(it, &text);
+}
+
+struct bench_sqlite_question *
+bench_sqlite_range_prepare(struct bench_sqlite *it, const char *path,
+                           bool includes_end)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    bench_print(&text, "SELECT json FROM rows WHERE ");
+    add_path(&text, path);
+    bench_print(&text, " >= ?1 AND ");
+    add_path(&text, path);
+    bench_print(&text, includes_end ? " <= ?2" : " < ?2");
+    return prepare(it, &text);
+}
+
+struct bench_sqlite_question *
+bench_sqlite_top_prepare(struct bench_sqlite *it, const char *path,
+                         unsigned limit)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+
+    bench_print(&text, "SELECT json FROM rows ORDER BY ");
+    add_path(&text, path);
+    bench_print(&text, " DESC LIMIT %u", limit);
+    return prepare(it, &text);
 }
 
 void
@@ -189,30 +223,47 @@ bench_sqlite_question_destroy(struct bench_sqlite_question *question)
 }
 
 static int
-bind(sqlite3_stmt *statement, const struct colander_value *value)
+bind(sqlite3_stmt *statement, int place, const struct colander_value *value)
 {
-    return value->type == COLANDER_INTEGER
-               ? sqlite3_bind_int64(statement, 1, value->integer)
-               : sqlite3_bind_text(statement, 1,
-                                   (const char *)value->bytes.data,
-                                   (int)value->bytes.size, SQLITE_STATIC);
+    if (value->type == COLANDER_INTEGER)
+        return sqlite3_bind_int64(statement, place, value->integer);
+    if (value->type == COLANDER_DOUBLE)
+        return sqlite3_bind_double(statement, place, value->number);
+    return sqlite3_bind_text(statement, place, (const char *)value->bytes.data,
+                             (int)value->bytes.size, SQLITE_STATIC);
+}
+
+uint64_t
+bench_sqlite_read(struct bench_sqlite_question *question,
+                  const struct colander_value *values, size_t count,
+                  bench_take_json *visit, void *context)
+{
+    sqlite3_stmt *statement = question->statement;
+    uint64_t found = 0;
+    int code = SQLITE_OK;
+
+    for (size_t i = 0; i < count && code == SQLITE_OK; i++)
+        code = bind(statement, (int)i + 1, &values[i]);
+    if (code != SQLITE_OK)
+        fail(question->db);
+    while ((code = sqlite3_step(statement)) == SQLITE_ROW) {
+        const unsigned char *json = sqlite3_column_text(statement, 0);
+
+        found += json != NULL;
+        if (json != NULL && visit != NULL)
+            visit(context, colander_slice_of(json, (size_t)sqlite3_column_bytes(
+                                                       statement, 0)));
+    }
+    if (code != SQLITE_DONE || sqlite3_reset(statement) != SQLITE_OK)
+        fail(question->db);
+    return found;
 }
 
 uint64_t
 bench_sqlite_ask(struct bench_sqlite_question *question,
                  const struct colander_value *value)
 {
-    sqlite3_stmt *statement = question->statement;
-    uint64_t found = 0;
-    int code = bind(statement, value);
-
-    if (code != SQLITE_OK)
-        fail(question->db);
-    while ((code = sqlite3_step(statement)) == SQLITE_ROW)
-        found += sqlite3_column_text(statement, 0) != NULL;
-    if (code != SQLITE_DONE || sqlite3_reset(statement) != SQLITE_OK)
-        fail(question->db);
-    return found;
+    return bench_sqlite_read(question, value, 1, NULL, NULL);
 }
 
 uint64_t

@@ -49,12 +49,29 @@ struct bench_sqlite_question *
 bench_sqlite_question_prepare(struct bench_sqlite *it, const char *const *paths,
                               size_t count);
 
+/* Prepares a question for the rows whose value at a path is from ?1 to ?2, that
+ * one included or not, and for the `limit` rows with the greatest values. */
+struct bench_sqlite_question *
+bench_sqlite_range_prepare(struct bench_sqlite *it, const char *path,
+                           bool includes_end);
+struct bench_sqlite_question *bench_sqlite_top_prepare(struct bench_sqlite *it,
+                                                       const char *path,
+                                                       unsigned limit);
+
 /* NULL is allowed. */
 void bench_sqlite_question_destroy(struct bench_sqlite_question *question);
 
 /* Reads all rows that have the value, and returns their number. */
 uint64_t bench_sqlite_ask(struct bench_sqlite_question *question,
                           const struct colander_value *value);
+
+/* Receives a row, borrowed for the call. */
+typedef void bench_take_json(void *context, struct colander_slice json);
+
+/* The same for a question with several values, and visits each row. */
+uint64_t bench_sqlite_read(struct bench_sqlite_question *question,
+                           const struct colander_value *values, size_t count,
+                           bench_take_json *visit, void *context);
 
 /* A way of answering. The context is the question, prepared. */
 bench_answer bench_sqlite_find;

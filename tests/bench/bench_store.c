@@ -185,10 +185,9 @@ uint64_t
 bench_store_find(struct bench_store *store,
                  const struct colander_predicate *where,
                  bench_take_keyed *visit, void *context,
-                 enum colander_plan *plan)
+                 struct colander_explain *explain)
 {
     struct colander_cursor *cursor;
-    struct colander_explain explain;
     struct colander_result result;
     struct colander_query query;
     uint64_t found = 0;
@@ -205,10 +204,8 @@ bench_store_find(struct bench_store *store,
         if (is_row && visit != NULL)
             visit(context, result.key, result.row);
     }
-    if (plan != NULL) {
-        colander_cursor_explain(cursor, &explain);
-        *plan = explain.plan;
-    }
+    if (explain != NULL)
+        colander_cursor_explain(cursor, explain);
     colander_cursor_close(cursor);
     return found;
 }
@@ -220,11 +217,11 @@ bench_store_scan(struct bench_store *store, struct colander_predicate *where,
 {
     struct colander_predicate *predicate = bench_sound(
         colander_not(colander_not(where, &bench_error), &bench_error));
-    enum colander_plan plan;
+    struct colander_explain explain;
     uint64_t found;
 
-    found = bench_store_find(store, predicate, visit, context, &plan);
-    if (plan != COLANDER_PLAN_SCAN)
+    found = bench_store_find(store, predicate, visit, context, &explain);
+    if (explain.plan != COLANDER_PLAN_SCAN)
         bench_fail("scan", "it was answered without one");
     colander_predicate_destroy(predicate);
     return found;
@@ -267,11 +264,11 @@ bench_plan(struct bench_store *store, enum bench_kind kind, uint64_t rows)
 {
     struct bench_question question;
     struct colander_predicate *predicate;
-    enum colander_plan plan;
+    struct colander_explain explain;
 
     bench_question_make(&question, kind, rows, 0);
     predicate = predicate_of(&question);
-    (void)bench_store_find(store, predicate, NULL, NULL, &plan);
+    (void)bench_store_find(store, predicate, NULL, NULL, &explain);
     colander_predicate_destroy(predicate);
-    return colander_plan_name(plan);
+    return colander_plan_name(explain.plan);
 }

@@ -53,12 +53,12 @@ const char *bench_segment_name(uint32_t rows_per_segment);
 /* Returns the predicate, and fails if it is NULL. */
 struct colander_predicate *bench_sound(struct colander_predicate *predicate);
 
-/* Reads all rows that match, visits each, and returns their number. Sets *plan.
- * `where`, `visit` and `plan` may be NULL. */
+/* Reads all rows that match, visits each, and returns their number. Sets
+ * *explain to what it did. `where`, `visit` and `explain` may be NULL. */
 uint64_t bench_store_find(struct bench_store *store,
                           const struct colander_predicate *where,
                           bench_take_keyed *visit, void *context,
-                          enum colander_plan *plan);
+                          struct colander_explain *explain);
 
 /* The same without using filters. `where` is taken. */
 uint64_t bench_store_scan(struct bench_store *store,

@@ -35,6 +35,7 @@ static const struct experiment {
     {"peers", bench_peers, "Colander compared with databases and stores", 2000},
     {"probe", bench_probe, "which of many filters: by turns, tree, slices",
      100},
+    {"range", bench_range, "ranges, prefixes and order, against SQLite", 2000},
     {"resources", bench_resources, "memory and descriptors, also of many files",
      20000},
     {"space", bench_space, "bytes of filters, also of real rows (--data)",
