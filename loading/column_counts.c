@@ -27,6 +27,7 @@ column_counts_release(struct column_counts *counts)
         free(counts->columns[i].path);
     free(counts->columns);
     hash_index_release(&counts->index);
+    misfits_release(&counts->misfits);
     pthread_mutex_destroy(&counts->mutex);
 }
 
@@ -112,6 +113,15 @@ column_counts_add(struct column_counts *counts, struct colander_slice name,
         sum->missing += values->missing;
         memcpy(sum->missing_text, values->missing_text, MISSING_TEXT_SIZE);
     }
+    pthread_mutex_unlock(&counts->mutex);
+}
+
+void
+column_counts_add_misfits(struct column_counts *counts,
+                          const struct misfits *misfits, const char *file)
+{
+    pthread_mutex_lock(&counts->mutex);
+    misfits_add(&counts->misfits, misfits, file);
     pthread_mutex_unlock(&counts->mutex);
 }
 

@@ -1,6 +1,7 @@
 /*
  * Column counts: how often the columns of CSV, in all files of a load, were
- * read as values of each type. Columns that have a type are not counted.
+ * read as values of each type. Of columns that have a type, in all formats, the
+ * values that are not of it are counted.
  *
  * Life:    init -> add* -> column_counts_mixed* -> release
  * Threads: many may add at once
@@ -12,6 +13,7 @@
 
 #include "core/hash_index.h"
 #include "loading/load.h"
+#include "loading/misfits.h"
 
 #include <pthread.h>
 
@@ -32,6 +34,7 @@ struct column_counts {
     size_t count;
     size_t capacity;
     struct hash_index index; /* of columns, by name */
+    struct misfits misfits;  /* of columns with a type */
 };
 
 void column_counts_init(struct column_counts *counts);
@@ -44,6 +47,10 @@ void value_counts_miss(struct value_counts *counts, struct colander_slice text);
  * column is ignored. */
 void column_counts_add(struct column_counts *counts, struct colander_slice name,
                        const struct value_counts *values);
+
+/* Adds the misfits of a file, or of a part of it. */
+void column_counts_add_misfits(struct column_counts *counts,
+                               const struct misfits *misfits, const char *file);
 
 /* Returns the next column at or after *at that has values of several types, and
  * moves *at after it. Returns false after the last. */

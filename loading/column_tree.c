@@ -119,19 +119,25 @@ reach(struct column_node *node, const struct path *path)
     return node;
 }
 
-/* With a copy of the time format after it. */
+/* With copies of the path and the time format after it. */
 static struct value_reading *
-copy_reading(const struct value_reading *reading)
+copy_reading(const struct value_reading *reading, const char *path,
+             size_t number)
 {
     const char *format =
         reading->type == VALUE_TIME ? reading->time_format : NULL;
+    size_t path_size = strlen(path) + 1;
     size_t size = format == NULL ? 0 : strlen(format) + 1;
-    struct value_reading *copy = malloc(sizeof(*copy) + size);
+    struct value_reading *copy = malloc(sizeof(*copy) + path_size + size);
+    char *texts = (char *)(copy + 1);
 
     if (copy == NULL)
         return NULL;
     copy->type = reading->type;
-    copy->time_format = format == NULL ? NULL : memcpy(copy + 1, format, size);
+    copy->path = memcpy(texts, path, path_size);
+    copy->time_format =
+        format == NULL ? NULL : memcpy(texts + path_size, format, size);
+    copy->number = number;
     return copy;
 }
 
@@ -155,7 +161,9 @@ column_tree_add(struct column_node **root, const char *path,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "column '%.200s' is listed twice", path);
     if (node != NULL)
-        copy = copy_reading(reading);
+        copy = copy_reading(reading, path,
+                            node->reading != NULL ? node->reading->number
+                                                  : (*root)->reading_count++);
     if (copy == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot keep a schema");
     free(node->reading);

@@ -20,6 +20,7 @@ struct column_node {
     struct column_node **children; /* of a map, by name; owned */
     size_t child_count;
     size_t child_capacity;
+    size_t reading_count; /* of the root: in the tree */
 };
 
 /* Fails with INVALID or LIMIT, and the position, if `path` is not a path. */

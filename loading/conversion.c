@@ -141,6 +141,9 @@ visit(struct conversion *conversion, const struct column_node *node,
     if (node->reading == NULL)
         return COLANDER_OK;
     code = convert(conversion, node->reading, value, &converted, &changes, err);
+    if (code == COLANDER_OK)
+        misfits_see(conversion->misfits, node->reading,
+                    changes ? &converted : value);
     if (code != COLANDER_OK || !changes)
         return code;
     return replace(conversion, from, to, &converted, err);

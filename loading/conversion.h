@@ -14,6 +14,7 @@
 #ifndef LOADING_CONVERSION_H
 #define LOADING_CONVERSION_H
 
+#include "loading/misfits.h"
 #include "loading/schema.h"
 
 /* Memory for the last row. Starts zeroed. */
@@ -21,6 +22,7 @@ struct conversion {
     struct colander_buffer text; /* of a number or a boolean */
     struct colander_buffer row;  /* the converted part */
     const uint8_t *copied;       /* end of the original row copied so far */
+    struct misfits *misfits;     /* borrowed; NULL: they are not counted */
 };
 
 void conversion_release(struct conversion *conversion);

@@ -206,6 +206,15 @@ guess_value(const struct csv_column *column, struct colander_slice text,
     }
 }
 
+/* Reads a text of a column with a type. */
+static void
+read_typed(struct csv_reader *reader, const struct csv_column *column,
+           struct colander_slice text, struct colander_value *value)
+{
+    (void)typed_value_read(column->reading, text, value);
+    misfits_see(reader->misfits, column->reading, value);
+}
+
 /* --------------------------------------------------------------- keys --- */
 
 /* Reads a text as JSON; *is_json says whether it is. */
@@ -261,7 +270,7 @@ read_key(struct csv_reader *reader, const struct csv_column *column,
     if (code != COLANDER_OK || is_json)
         return code;
     if (column->reading != NULL)
-        (void)typed_value_read(column->reading, text, &value);
+        read_typed(reader, column, text, &value);
     else if (column->kind == COLUMN_TEXT)
         value = colander_string(text);
     else
@@ -343,7 +352,7 @@ put_field(struct reading *reading, const struct csv_field *field)
         return read_key(reader, column, text, reading->err);
     }
     if (column->reading != NULL)
-        (void)typed_value_read(column->reading, text, &value);
+        read_typed(reader, column, text, &value);
     else
         guess_value(column, text, &reader->counts[reading->index], &value);
     return put_value(reading, column, &value);

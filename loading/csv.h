@@ -87,6 +87,7 @@ struct csv_reader {
     struct colander_json_reader *json; /* owned; NULL until a key needs it */
     struct value_counts *counts;       /* of each column, owned; NULL until a
                                         * record is parsed */
+    struct misfits *misfits;           /* borrowed; NULL: none are counted */
 };
 
 /* Adds what was counted, of columns without a type. */

@@ -580,6 +580,13 @@ colander_load_mixed(struct colander_load *load, size_t *at,
     return column_counts_mixed(&load->counts, at, mixed);
 }
 
+bool
+colander_load_misfit(struct colander_load *load, size_t *at,
+                     struct colander_load_misfit *misfit)
+{
+    return misfits_next(&load->counts.misfits, at, misfit);
+}
+
 void
 colander_load_destroy(struct colander_load *load)
 {

@@ -225,6 +225,22 @@ struct colander_load_mixed {
 COLANDER_API bool colander_load_mixed(struct colander_load *load, size_t *at,
                                       struct colander_load_mixed *mixed);
 
+/* A column with a type that has values which are not of it, and so stay as they
+ * are. Borrowed until the load is destroyed. */
+struct colander_load_misfit {
+    const char *path;
+    const char *type;      /* its name in colander_schema_set_type */
+    uint64_t value_count;  /* that are not null, of which */
+    uint64_t misfit_count; /* are not of the type */
+    const char *example;   /* the first of these as JSON, cut if it is long, */
+    const char *file;      /* and where it is, */
+    uint64_t line;         /* from 1 */
+};
+
+/* Returns such a column, as colander_load_mixed does. */
+COLANDER_API bool colander_load_misfit(struct colander_load *load, size_t *at,
+                                       struct colander_load_misfit *misfit);
+
 /* Frees the load. NULL is allowed. */
 COLANDER_API void colander_load_destroy(struct colander_load *load);
 

@@ -10,6 +10,15 @@ is_of_record(enum colander_code code)
     return code == COLANDER_INVALID || code == COLANDER_LIMIT;
 }
 
+static uint64_t
+line_of(const struct chunk *chunk, size_t piece)
+{
+    struct chunk_spot spot = {0, chunk->line, chunk->line_offset};
+
+    chunk_spot_move(&spot, chunk, chunk->pieces[piece].offset);
+    return spot.line;
+}
+
 /* Parses one record; `index` is its number among those of the chunk. */
 static enum colander_code
 parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
@@ -19,6 +28,8 @@ parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
     enum colander_code code = rows_parse(
         rows, chunk_piece(chunk, &chunk->pieces[piece]), &parsed, err);
 
+    if (rows->misfits.lacks_line)
+        misfits_set_line(&rows->misfits, line_of(chunk, piece));
     if (code == COLANDER_OK && !parsed.has_key)
         parsed.key = colander_slice_of(
             chunk->keys.data + index * chunk->key_size, chunk->key_size);
@@ -51,6 +62,14 @@ parse_records(struct rows *rows, struct chunk *chunk,
     return code;
 }
 
+static void
+count_columns(const struct rows *rows, const struct parser *parser)
+{
+    csv_reader_count(&rows->csv, parser->counts);
+    column_counts_add_misfits(parser->counts, &rows->misfits,
+                              parser->source->file);
+}
+
 void
 parser_run(const struct parser *parser)
 {
@@ -72,6 +91,6 @@ parser_run(const struct parser *parser)
         ring_put(parser->ring, chunk, CHUNK_PARSED);
     }
     if (parser->counts != NULL)
-        csv_reader_count(&rows.csv, parser->counts);
+        count_columns(&rows, parser);
     rows_release(&rows);
 }

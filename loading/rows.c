@@ -16,6 +16,7 @@ rows_init(struct rows *rows, enum record_format format,
     rows->converts =
         schema != NULL && format != RECORDS_CSV && conversion_is_needed(schema);
     rows->csv.header = header;
+    rows->csv.misfits = rows->conversion.misfits = &rows->misfits;
     assert(schema == NULL || schema->key.count <= COLANDER_KEY_PARTS_MAX);
     for (size_t i = 0; schema != NULL && i < schema->key.count; i++)
         rows->key_is_name[i] = strpbrk(schema->key.texts[i], ".[]\\") == NULL;
@@ -28,6 +29,7 @@ rows_release(struct rows *rows)
     colander_json_reader_destroy(rows->json);
     csv_reader_release(&rows->csv);
     msgpack_rows_release(&rows->msgpack);
+    misfits_release(&rows->misfits);
     colander_buffer_release(&rows->key);
     colander_buffer_release(&rows->wide);
 }

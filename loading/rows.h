@@ -26,6 +26,7 @@ struct rows {
     struct colander_json_reader *json; /* NULL: to be made */
     struct csv_reader csv;
     struct msgpack_rows msgpack;
+    struct misfits misfits; /* of all records so far */
     struct colander_buffer key;
     const struct added_columns *added;        /* borrowed; NULL: none */
     struct colander_buffer wide;              /* the row with those */

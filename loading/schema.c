@@ -92,7 +92,7 @@ colander_schema_set_type(struct colander_schema *schema, const char *path,
                          const char *type, struct colander_error *err)
 {
     const size_t size = strcspn(type, ":");
-    struct value_reading reading = {VALUE_GUESSED, NULL};
+    struct value_reading reading = {.type = VALUE_GUESSED};
 
     if (type[size] == ':')
         reading.time_format = type + size + 1;

@@ -148,7 +148,8 @@ static enum colander_code
 put_column(lua_State *L, struct colander_schema *schema, const char *path,
            struct colander_error *err)
 {
-    struct value_reading reading = {VALUE_GUESSED, luaL_optstring(L, 4, NULL)};
+    struct value_reading reading = {.type = VALUE_GUESSED,
+                                    .time_format = luaL_optstring(L, 4, NULL)};
 
     /* schema_check.lua knows the names, too */
     (void)value_type_parse(colander_slice_text(luaL_checkstring(L, 3)),

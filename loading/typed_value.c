@@ -147,20 +147,46 @@ read_time(const struct value_reading *reading, struct colander_slice text,
     return true;
 }
 
+static const char *const type_names[] = {
+    [VALUE_GUESSED] = "guess",   [VALUE_STRING] = "string",
+    [VALUE_INTEGER] = "integer", [VALUE_NUMBER] = "number",
+    [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
+};
+
 bool
 value_type_parse(struct colander_slice name, enum value_type *type)
 {
-    static const char *const names[] = {
-        [VALUE_GUESSED] = "guess",   [VALUE_STRING] = "string",
-        [VALUE_INTEGER] = "integer", [VALUE_NUMBER] = "number",
-        [VALUE_BOOLEAN] = "boolean", [VALUE_TIME] = "time",
-    };
-
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (is_text(name, names[i])) {
+    for (size_t i = 0; i < sizeof(type_names) / sizeof(type_names[0]); i++) {
+        if (is_text(name, type_names[i])) {
             *type = (enum value_type)i;
             return true;
         }
+    }
+    return false;
+}
+
+const char *
+value_type_name(enum value_type type)
+{
+    return type_names[type];
+}
+
+bool
+value_type_fits(enum value_type type, enum colander_type other)
+{
+    switch (type) {
+    case VALUE_GUESSED:
+        return true;
+    case VALUE_STRING:
+        return other == COLANDER_STRING;
+    case VALUE_INTEGER:
+        return other == COLANDER_INTEGER || other == COLANDER_UNSIGNED;
+    case VALUE_NUMBER:
+        return colander_type_is_number(other);
+    case VALUE_BOOLEAN:
+        return other == COLANDER_BOOLEAN;
+    case VALUE_TIME:
+        return other == COLANDER_TIMESTAMP;
     }
     return false;
 }

@@ -38,11 +38,20 @@ struct value_reading {
     enum value_type type;
     const char *time_format; /* of TIME: formats of times.h, one per line; NULL:
                               * RFC 3339 */
+    /* of a column of a tree (column_tree.h): */
+    const char *path;
+    size_t number; /* among those of the tree, from 0 */
 };
 
 /* Reads the name of a type: guess, string, integer, number, boolean, time.
  * Returns false if it is unknown. */
 bool value_type_parse(struct colander_slice name, enum value_type *type);
+
+/* Returns its name. */
+const char *value_type_name(enum value_type type);
+
+/* Returns whether a value of the other type may be one of this. */
+bool value_type_fits(enum value_type type, enum colander_type other);
 
 /* Guesses the type. A string is `text` itself, borrowed. */
 struct colander_value typed_value_guess(struct colander_slice text);

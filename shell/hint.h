@@ -25,6 +25,12 @@ struct hint_question {
 /* Adds a line to the report, or nothing. Failures explain nothing either. */
 void hint_add(const struct hint_question *question, struct report *report);
 
+/* Adds a line for each of the paths that no row has: they were given a type.
+ * With `finds_times` also one about columns without a type whose texts all look
+ * like times. */
+void hint_add_types(struct colander_family *family, const char *const *paths,
+                    size_t path_count, bool finds_times, struct report *report);
+
 /* Columns that were selected or ordered by, and that no row has had so
  * far. */
 struct hint_missing {

@@ -405,27 +405,64 @@ print_mixed(struct load_command *command)
                 count > MIXED_SHOWN + 1 ? "s have" : " has");
 }
 
-/* Prints a line if no row has a column of --type, as its name may be wrong. */
+/* Prints a line about each column with values that are not of its type. */
 static void
-print_untyped(const struct load_command *command,
-              const struct arguments *arguments)
+print_misfits(struct load_command *command)
 {
     struct report report = REPORT_EMPTY;
+    struct colander_load_misfit misfit;
+    uint64_t count = 0;
+    size_t at = 0;
 
-    for (size_t i = 0; i < arguments->choice_count; i++) {
+    while (colander_load_misfit(command->load, &at, &misfit)) {
+        if (count++ >= MIXED_SHOWN)
+            continue;
+        report_add(&report, "%scolumn '%s': ", count > 1 ? "\n" : "",
+                   misfit.path);
+        report_add(&report, "%s of %s are not %ss and stayed as they were",
+                   THOUSANDS(misfit.misfit_count),
+                   NUMBER_OF(misfit.value_count, "value"), misfit.type);
+        report_add(&report, ", such as ");
+        report_add_text(&report, colander_slice_text(misfit.example));
+        report_add(&report, " (");
+        report_add_text(&report, colander_slice_text(misfit.file));
+        report_add(&report, ":%" PRIu64 ")", misfit.line);
+    }
+    if (count > MIXED_SHOWN)
+        report_add(&report, "\n%s values that are not of %s type",
+                   count == MIXED_SHOWN + 1 ? "1 more column has"
+                                            : "more columns have",
+                   count == MIXED_SHOWN + 1 ? "its" : "their");
+    (void)!report_print(&report, stderr, NULL);
+}
+
+/* Prints which columns of --type no row has, as their names may be wrong, and
+ * which others seem to need one. */
+static void
+print_types(const struct load_command *command,
+            const struct arguments *arguments)
+{
+    const bool may_need = !arguments_has(arguments, "schema") &&
+                          colander_load_stats(command->load)->row_count > 0;
+    char **columns = calloc(arguments->choice_count + 1, sizeof(*columns));
+    struct report report = REPORT_EMPTY;
+    size_t count = 0;
+
+    for (size_t i = 0; i < arguments->choice_count && columns != NULL; i++) {
         const struct argument_choice *choice = &arguments->choices[i];
-        struct hint_question question = {
-            .family = command->family, .path_count = 1, .any_type = true};
         const char *type;
-        char *column = NULL;
 
         if (strcmp(choice->option->name, "type") == 0 &&
-            split_assignment(choice, &column, &type, NULL) == COLANDER_OK) {
-            question.paths = (const char *const *)&column;
-            hint_add(&question, &report);
-        }
-        free(column);
+            split_assignment(choice, &columns[count], &type, NULL) ==
+                COLANDER_OK)
+            count++;
     }
+    if (columns != NULL && (count > 0 || may_need))
+        hint_add_types(command->family, (const char *const *)columns, count,
+                       may_need, &report);
+    for (size_t i = 0; i < count; i++)
+        free(columns[i]);
+    free(columns);
     (void)!report_print(&report, stderr, NULL);
 }
 
@@ -451,6 +488,7 @@ conclude(struct load_command *command, enum colander_code code,
         status = SESSION_REJECTED;
     summarize(command);
     print_mixed(command);
+    print_misfits(command);
     if (status != SESSION_FINE && status != SESSION_USAGE &&
         !options->is_bulk && stats->text_size > 0 &&
         (command->had_family || stats->row_count > 0))
@@ -528,7 +566,7 @@ run_load(struct session *session, const struct arguments *arguments)
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
     if (status == SESSION_FINE)
-        print_untyped(&command, arguments);
+        print_types(&command, arguments);
     colander_load_destroy(command.load);
     drop_family(&command);
     colander_family_close(command.family);

@@ -66,12 +66,12 @@ TEST(a_schema_without_columns_converts_nothing)
 TEST(strings_are_read_as_their_type)
 {
     SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
-        {"i", {VALUE_INTEGER, NULL}},
-        {"n", {VALUE_NUMBER, NULL}},
-        {"b", {VALUE_BOOLEAN, NULL}},
-        {"t", {VALUE_TIME, "%a %b %d %H:%M:%S %z %Y"}},
-        {"g", {VALUE_GUESSED, NULL}},
-        {NULL, {VALUE_STRING, NULL}},
+        {"i", {.type = VALUE_INTEGER}},
+        {"n", {.type = VALUE_NUMBER}},
+        {"b", {.type = VALUE_BOOLEAN}},
+        {"t", {.type = VALUE_TIME, .time_format = "%a %b %d %H:%M:%S %z %Y"}},
+        {"g", {.type = VALUE_GUESSED}},
+        {NULL, {.type = VALUE_STRING}},
     });
 
     check(schema,
@@ -89,14 +89,14 @@ TEST(strings_are_read_as_their_type)
 TEST(numbers_and_booleans_are_read_as_their_text)
 {
     SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
-        {"s", {VALUE_STRING, NULL}},
-        {"i", {VALUE_INTEGER, NULL}},
-        {"n", {VALUE_NUMBER, NULL}},
-        {"b", {VALUE_BOOLEAN, NULL}},
-        {"u", {VALUE_TIME, "unix"}},
-        {"d", {VALUE_TIME, "%Y%m%d"}},
-        {"m", {VALUE_TIME, "unix_ms"}},
-        {NULL, {VALUE_STRING, NULL}},
+        {"s", {.type = VALUE_STRING}},
+        {"i", {.type = VALUE_INTEGER}},
+        {"n", {.type = VALUE_NUMBER}},
+        {"b", {.type = VALUE_BOOLEAN}},
+        {"u", {.type = VALUE_TIME, .time_format = "unix"}},
+        {"d", {.type = VALUE_TIME, .time_format = "%Y%m%d"}},
+        {"m", {.type = VALUE_TIME, .time_format = "unix_ms"}},
+        {NULL, {.type = VALUE_STRING}},
     });
 
     check(schema, "{\"s\":18446744073709551615,\"i\":5.0,\"n\":5,\"b\":1}",
@@ -118,13 +118,13 @@ TEST(numbers_and_booleans_are_read_as_their_text)
 TEST(paths_lead_into_maps_and_arrays)
 {
     SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
-        {"user.id", {VALUE_STRING, NULL}},
-        {"tags[]", {VALUE_STRING, NULL}},
-        {"tags[].id", {VALUE_STRING, NULL}},
-        {"m[][]", {VALUE_INTEGER, NULL}},
-        {"a\\.b", {VALUE_INTEGER, NULL}},
-        {"", {VALUE_INTEGER, NULL}},
-        {NULL, {VALUE_STRING, NULL}},
+        {"user.id", {.type = VALUE_STRING}},
+        {"tags[]", {.type = VALUE_STRING}},
+        {"tags[].id", {.type = VALUE_STRING}},
+        {"m[][]", {.type = VALUE_INTEGER}},
+        {"a\\.b", {.type = VALUE_INTEGER}},
+        {"", {.type = VALUE_INTEGER}},
+        {NULL, {.type = VALUE_STRING}},
     });
 
     check(schema,
@@ -144,7 +144,7 @@ TEST(paths_lead_into_maps_and_arrays)
 TEST(the_record_may_be_a_map_inside)
 {
     SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
-        {"id", {VALUE_STRING, NULL}}, {NULL, {VALUE_STRING, NULL}}});
+        {"id", {.type = VALUE_STRING}}, {NULL, {.type = VALUE_STRING}}});
 
     schema->record = strdup("data.tweet");
     check(schema, "{\"data\":{\"x\":1,\"tweet\":{\"id\":5}},\"id\":6}",
@@ -161,10 +161,10 @@ TEST(every_encoding_is_converted_in_place)
     static const char row[] = "\xdf\0\0\0\3\xd9\1a\xd1\0\5\xda\0\1b\xd9\1"
                               "7\xa1z\xdd\0\0\0\1\xcd\0\2";
     SCOPED_SCHEMA schema = schema_of((struct typed_path[]){
-        {"a", {VALUE_STRING, NULL}},
-        {"b", {VALUE_INTEGER, NULL}},
-        {"z[]", {VALUE_STRING, NULL}},
-        {NULL, {VALUE_STRING, NULL}},
+        {"a", {.type = VALUE_STRING}},
+        {"b", {.type = VALUE_INTEGER}},
+        {"z[]", {.type = VALUE_STRING}},
+        {NULL, {.type = VALUE_STRING}},
     });
     struct conversion conversion = {0};
     struct colander_slice converted;
@@ -354,8 +354,9 @@ static struct colander_schema *
 random_schema(uint64_t *seed, struct model_column columns[COLUMN_COUNT])
 {
     static const struct value_reading readings[] = {
-        {VALUE_STRING, NULL},  {VALUE_INTEGER, NULL}, {VALUE_NUMBER, NULL},
-        {VALUE_BOOLEAN, NULL}, {VALUE_TIME, NULL},    {VALUE_TIME, "unix"},
+        {.type = VALUE_STRING}, {.type = VALUE_INTEGER},
+        {.type = VALUE_NUMBER}, {.type = VALUE_BOOLEAN},
+        {.type = VALUE_TIME},   {.type = VALUE_TIME, .time_format = "unix"},
     };
     struct colander_schema *schema = schema_create();
 

@@ -114,7 +114,7 @@ TEST(records_become_rows)
 TEST(a_schema_says_how_texts_are_read)
 {
     SCOPED_SCHEMA schema = schema_create();
-    struct value_reading reading = {VALUE_STRING, NULL};
+    struct value_reading reading = {.type = VALUE_STRING};
 
     assert_int_equal(schema_texts_add(&schema->nulls, "NA", NULL), 0);
     assert_int_equal(schema_texts_add(&schema->nulls, "-", NULL), 0);

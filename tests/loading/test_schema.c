@@ -266,7 +266,7 @@ TEST(names_of_csv_are_paths_of_one_name)
     SCOPED_SCHEMA schema = schema_create();
 
     for (size_t i = 0; i < 6; i++) {
-        const struct value_reading reading = {(enum value_type)i, NULL};
+        const struct value_reading reading = {.type = (enum value_type)i};
 
         OK(schema_add_column(schema, paths[i], &reading, false, why()));
     }

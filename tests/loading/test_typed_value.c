@@ -93,7 +93,7 @@ TEST(numbers_of_json_are_guessed)
         {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_GUESSED, NULL}, expected);
+    check(&(struct value_reading){.type = VALUE_GUESSED}, expected);
 }
 
 TEST(what_would_be_written_in_another_way_is_a_string)
@@ -154,7 +154,7 @@ TEST(what_would_be_written_in_another_way_is_a_string)
     };
 
     for (size_t i = 0; i < COUNT(texts); i++)
-        check(&(struct value_reading){VALUE_GUESSED, NULL},
+        check(&(struct value_reading){.type = VALUE_GUESSED},
               (struct expectation[]){{texts[i], NULL}, {NULL, NULL}});
 }
 
@@ -175,7 +175,7 @@ TEST(a_string_stays_as_it_is)
         {"5", "string 5"},     {"", "string "},       {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_STRING, NULL}, expected);
+    check(&(struct value_reading){.type = VALUE_STRING}, expected);
 }
 
 TEST(an_integer_may_have_zeros_ahead)
@@ -198,7 +198,7 @@ TEST(an_integer_may_have_zeros_ahead)
         {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_INTEGER, NULL}, expected);
+    check(&(struct value_reading){.type = VALUE_INTEGER}, expected);
 }
 
 TEST(a_number_may_be_written_loosely)
@@ -227,7 +227,7 @@ TEST(a_number_may_be_written_loosely)
         {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_NUMBER, NULL}, expected);
+    check(&(struct value_reading){.type = VALUE_NUMBER}, expected);
 }
 
 TEST(booleans_are_words_of_any_case)
@@ -240,7 +240,7 @@ TEST(booleans_are_words_of_any_case)
         {"truee", NULL},  {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_BOOLEAN, NULL}, expected);
+    check(&(struct value_reading){.type = VALUE_BOOLEAN}, expected);
 }
 
 TEST(times_have_a_format)
@@ -259,8 +259,10 @@ TEST(times_have_a_format)
         {NULL, NULL},
     };
 
-    check(&(struct value_reading){VALUE_TIME, NULL}, plain);
-    check(&(struct value_reading){VALUE_TIME, "%d.%m.%Y\nunix"}, either);
+    check(&(struct value_reading){.type = VALUE_TIME}, plain);
+    check(&(struct value_reading){.type = VALUE_TIME,
+                                  .time_format = "%d.%m.%Y\nunix"},
+          either);
 }
 
 /* -------------------------------------------------------------- random --- */

@@ -276,6 +276,45 @@ has typed '{"_key":1,"k":1,"a":"1"}
 load 0 named types.csv --type i=string --type idd=string --type 'n=number' --key id
 says_some "^no row has 'idd'"
 grep -q "'i'" err && complain 'a column that rows have is said to be missing'
+
+# values that are not of their type, in CSV and JSON, and where the first is
+(echo 'id,n,b'; seq 2000 | sed 's/.*/&,&,yes/'; printf '2001,"a\nb",no\n2002,x,\n') >misfits.csv
+load 0 misfits misfits.csv --key id --type n=integer --type b=boolean
+says '2,002 rows loaded
+column '\''n'\'': 2 of 2,002 values are not integers and stayed as they were, such as "a\nb" (misfits.csv:2002)'
+cat >misfits.jsonl <<'END'
+{"a": {"b": 1}, "t": ["2020-02-29"], "i": null}
+{"a": {"b": "12"}, "t": ["2020", 5], "i": 1.0}
+
+{"a": {"b": "x"}, "t": [{"u": 1}], "i": true, "s": {"deep": "0123456789012345678901234567890123456789012345678901234567890"}}
+END
+load 0 misfits2 misfits.jsonl misfits.csv --type a.b=number --type 't[]=time' \
+    --type i=integer --type s=string --type n=string
+says "2,005 rows loaded
+column 'a.b': 1 of 3 values are not numbers and stayed as they were, such as \"x\" (misfits.jsonl:4)
+column 't[]': 3 of 4 values are not times and stayed as they were, such as \"2020\" (misfits.jsonl:2)
+column 'i': 1 of 2 values are not integers and stayed as they were, such as true (misfits.jsonl:4)
+1 more column has values that are not of its type"
+load 0 misfits3 misfits.jsonl --type s=string
+says_some 'such as \{"deep":"[0-9]{51}\.\.\. \(misfits\.jsonl:4\)$'
+
+# texts that look like times
+printf 'id,at,day,n\n1,2020-02-29 10:00,29.02.2020,2020-01-01\n2,2021-02-28T10:00:00Z,28.02.2020,\n3,,,x\n' >times.csv
+load 0 times times.csv --key id
+says '3 rows loaded
+at and 1 other column look like times: add --type at=time to ask by time'
+load 0 times times.csv --key id --type at=time
+says_some "^day looks like times: add --type day=time:%d.%m.%Y to ask by time$"
+load 0 times times.csv --key id --type at=string --type day=string
+says '3 records read: 0 rows new, 3 replaced'
+echo '{"at": "Wed Aug 27 13:08:45 +0000 2008"}' >api.jsonl
+load 0 api api.jsonl
+says_some "^at looks like times: add --type 'at=time:%a %b %d %H:%M:%S %z %Y' to ask by time$"
+load 0 api api.jsonl --type 'at=time:%a %b %d %H:%M:%S %z %Y'
+echo '{"at": ["2020-01-01"], "other": {"time": "2020-01-01"}, "text": "2020"}' >api.jsonl
+load 0 api3 api.jsonl --schema ./strings.lua
+says '1 row loaded'
+
 load 2 types types.csv --type i
 says_some "^colander: load: --type must be COL=TYPE, not 'i'$"
 load 2 types types.csv --type i=text
