@@ -31,17 +31,18 @@ void hint_add(const struct hint_question *question, struct report *report);
 void hint_add_types(struct colander_family *family, const char *const *paths,
                     size_t path_count, bool finds_times, struct report *report);
 
-/* Columns that were selected or ordered by, and that no row has had so
- * far. */
+/* Columns that were selected, ordered by, or are in one of several conditions
+ * joined by `or`, and that no row has had so far. */
 struct hint_missing {
     const char **paths; /* the paths are borrowed */
     size_t count;
 };
 
-/* Begins with all of the paths, and with `order` (NULL: none). If memory is
- * short, with none. */
+/* Begins with all of the paths, with `order` and with those of `where` (both
+ * may be NULL), borrowed. If memory is short, with none. */
 void hint_missing_init(struct hint_missing *missing, const char *const *paths,
-                       size_t count, const char *order);
+                       size_t count, const char *order,
+                       const struct colander_predicate *where);
 
 /* Removes the columns that the row has. */
 void hint_missing_see(struct hint_missing *missing, struct colander_slice row);

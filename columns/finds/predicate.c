@@ -441,9 +441,11 @@ colander_not(struct colander_predicate *predicate, struct colander_error *err)
 /* ---------------------------------------------------------- conditions --- */
 
 /* Returns the condition `*index` at or below the node, or NULL after counting
- * down those that there are. Recursive: the depth is limited. */
+ * down those that there are. *is_alternative gets whether an `or` is between.
+ * Recursive: the depth is limited. */
 static const struct colander_predicate *
-find_condition(const struct colander_predicate *node, size_t *index)
+find_condition(const struct colander_predicate *node, size_t *index,
+               bool *is_alternative)
 {
     const struct colander_predicate *operand = node->first;
     const struct colander_predicate *found = NULL;
@@ -454,7 +456,9 @@ find_condition(const struct colander_predicate *node, size_t *index)
     if (node->path.count > 0)
         return (*index)-- == 0 ? node : NULL;
     for (; operand != NULL && found == NULL; operand = operand->next)
-        found = find_condition(operand, index);
+        found = find_condition(operand, index, is_alternative);
+    if (found != NULL && node->kind == PREDICATE_ANY_OF)
+        *is_alternative = true;
     return found;
 }
 
@@ -462,12 +466,15 @@ bool
 colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index, struct colander_condition *condition)
 {
-    const struct colander_predicate *leaf = find_condition(predicate, &index);
+    bool is_alternative = false;
+    const struct colander_predicate *leaf =
+        find_condition(predicate, &index, &is_alternative);
 
     if (leaf == NULL)
         return false;
     condition->path = (const char *)leaf->text.data;
     condition->values = leaf->values;
     condition->value_count = leaf->value_count;
+    condition->is_alternative = is_alternative;
     return true;
 }

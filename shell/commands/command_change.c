@@ -66,7 +66,8 @@ read_rows(struct change_job *job, find_taker take, uint64_t *count,
     };
     enum colander_code code;
 
-    hint_missing_init(&run.missing, NULL, 0, job->request.order);
+    hint_missing_init(&run.missing, NULL, 0, job->request.order,
+                      job->request.where);
     code = find_run_read(&run, err);
     *count = run.explanation.row_count;
     report_release(&job->hint); /* of a count before */

@@ -58,7 +58,8 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
 
     if (take == print_row)
         hint_missing_init(&run.missing, job->request.selection.paths,
-                          job->request.selection.count, NULL);
+                          job->request.selection.count, NULL,
+                          job->request.where);
     code = find_run_read(&run, err);
     job->row_count = run.explanation.row_count;
     if (code == COLANDER_OK && take == print_row)

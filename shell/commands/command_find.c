@@ -106,7 +106,7 @@ run_request(struct session *session, const struct arguments *arguments,
         code = session_family(session, arguments->words[0], &run.family, &err);
     run.take = run.context == NULL ? NULL : print_row;
     hint_missing_init(&run.missing, request->selection.paths,
-                      request->selection.count, request->order);
+                      request->selection.count, request->order, request->where);
     if (code == COLANDER_OK)
         code = show(&run, &err);
     if (code != COLANDER_OK)

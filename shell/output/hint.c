@@ -529,16 +529,26 @@ hint_add_types(struct colander_family *family, const char *const *paths,
 
 void
 hint_missing_init(struct hint_missing *missing, const char *const *paths,
-                  size_t count, const char *order)
+                  size_t count, const char *order,
+                  const struct colander_predicate *where)
 {
+    struct colander_condition condition;
+
     missing->count = 0;
-    missing->paths = calloc(count + 1, sizeof(*missing->paths));
+    missing->paths = calloc(count + 1 + PATHS_MAX, sizeof(*missing->paths));
     for (size_t i = 0; i < count && missing->paths != NULL; i++) {
         if (!is_key(paths[i]))
             missing->paths[missing->count++] = paths[i];
     }
     if (order != NULL && missing->paths != NULL)
         missing->paths[missing->count++] = order;
+    for (size_t i = 0;
+         i < PATHS_MAX && where != NULL && missing->paths != NULL &&
+         colander_predicate_condition(where, i, &condition);
+         i++) {
+        if (condition.is_alternative)
+            missing->paths[missing->count++] = condition.path;
+    }
 }
 
 void
@@ -550,7 +560,8 @@ hint_missing_see(struct hint_missing *missing, struct colander_slice row)
     for (size_t i = 0; i < missing->count; i++) {
         bool found = false;
 
-        if (colander_row_get(row, missing->paths[i], &value, &found, NULL) !=
+        if (strstr(missing->paths[i], "[]") != NULL ||
+            colander_row_get(row, missing->paths[i], &value, &found, NULL) !=
                 COLANDER_OK ||
             !found)
             missing->paths[left++] = missing->paths[i];

@@ -115,24 +115,32 @@ end_rows(lua_State *L, struct display *display, struct shown *shown)
     lua_pop(L, 1);
 }
 
+/* Notes the answer, unless the chunk has one already. */
+static void
+explain(struct display *display, const struct hint_question *question)
+{
+    const size_t size = display->notes.text.size;
+
+    if (!display->wants_hint)
+        return;
+    hint_add(question, &display->notes);
+    display->wants_hint = display->notes.text.size == size;
+}
+
 void
 display_explain_missed(void *context, struct colander_family *family,
                        const struct colander_predicate *where,
                        const char *const *paths, size_t path_count)
 {
-    struct display *display = context;
     const struct hint_question question = {
         .family = family,
         .where = where,
         .paths = paths,
         .path_count = path_count,
     };
-    const size_t size = display->notes.text.size;
 
-    if (!display->wants_hint || (where == NULL && path_count == 0))
-        return;
-    hint_add(&question, &display->notes);
-    display->wants_hint = display->notes.text.size == size;
+    if (where != NULL || path_count > 0)
+        explain(context, &question);
 }
 
 void
@@ -215,7 +223,8 @@ show_query(lua_State *L, struct display *display, int index)
                            .shows_matches = query.with_columns,
                            .where = query.asked->where,
                        });
-    hint_missing_init(&shown->missing, query.paths, query.path_count, NULL);
+    hint_missing_init(&shown->missing, query.paths, query.path_count, NULL,
+                      query.asked->where);
     shown->request.query = *query.asked;
     shown->explanation.request = &shown->request;
     while ((is_row = scripting_query_next(L, index, &result)) &&
@@ -224,9 +233,16 @@ show_query(lua_State *L, struct display *display, int index)
         print_result(L, shown, index, &result);
         row_count++;
     }
-    if (row_count > 0 && shown->missing.count > 0)
-        display_explain_missed(display, query.family, NULL,
-                               shown->missing.paths, shown->missing.count);
+    if (row_count > 0 && shown->missing.count > 0) {
+        const struct hint_question question = {
+            .family = query.family,
+            .paths = shown->missing.paths,
+            .path_count = shown->missing.count,
+            .any_type = true,
+        };
+
+        explain(display, &question);
+    }
     lua_pushvalue(L, -1); /* for the counts */
     end_rows(L, display, shown);
     if (is_row)

@@ -259,7 +259,7 @@ TEST(a_cancelled_evaluation_answers_nothing)
 /* Counts the conditions, and checks the first. */
 static void
 check_conditions(struct colander_predicate *predicate, size_t count,
-                 const char *path, size_t value_count)
+                 const char *path, size_t value_count, bool is_alternative)
 {
     struct colander_condition condition;
     size_t found = 0;
@@ -272,6 +272,7 @@ check_conditions(struct colander_predicate *predicate, size_t count,
         assert_true(colander_predicate_condition(predicate, 0, &condition));
         assert_string_equal(condition.path, path);
         assert_int_equal(condition.value_count, value_count);
+        assert_int_equal(condition.is_alternative, is_alternative);
     }
     colander_predicate_destroy(predicate);
 }
@@ -282,12 +283,12 @@ TEST(the_conditions_of_a_predicate_are_those_on_values_of_columns)
         "(", "a.b[]=x", "or", "c?", ")", "not", "d=1", "e!", "f=[\"x\",\"y\"]"};
 
     check_conditions(colander_where_words(words, COUNT(words), NULL, NULL), 3,
-                     "a.b[]", 1);
-    check_conditions(colander_where_text("x~2015-03", NULL), 2, "x", 1);
-    check_conditions(colander_where_text("x?", NULL), 1, "x", 0);
+                     "a.b[]", 1, true);
+    check_conditions(colander_where_text("x~2015-03", NULL), 2, "x", 1, true);
+    check_conditions(colander_where_text("x?", NULL), 1, "x", 0, false);
     check_conditions(colander_where("", COLANDER_EQ, colander_integer(1), NULL),
-                     1, "", 1);
+                     1, "", 1, false);
     check_conditions(colander_where_any_column(colander_integer(1), NULL), 0,
-                     NULL, 0);
-    check_conditions(colander_all_of(NULL, 0, NULL), 0, NULL, 0);
+                     NULL, 0, false);
+    check_conditions(colander_all_of(NULL, 0, NULL), 0, NULL, 0, false);
 }

@@ -72,6 +72,22 @@ hint '' not 'at?' 'note?'
 hint '' --any nothing
 hint "no row has 'lost'" not note=x lost=1 # the word after it is another matter
 
+# A column in one of several conditions, though others find rows
+run 0 find odd rows note='a b' or lost=1 --limit 1 --select note
+prints '{"_key":1,"note":"a b"}'
+says "no row has 'lost'"
+run 0 find odd rows rare=x or '(' 'hashtag[].text=tea' not 'at?' ')' --select rare --limit 1
+says "no row has 'hashtag[].text': did you mean 'hashtags[].text'?"
+run 0 find odd rows rare=y or 'hashtags?' or note=x or numbers=3 or 'hashtags[].text=x' --limit 1 --select at
+says ''
+run 0 find odd rows note='a b' nots=1 or rare=x --count
+says "no row has 'nots': did you mean 'note'?"
+run 0 delete odd rows --dry-run favorite_count=100 or nots=x or rare=x
+says "no row has 'nots': did you mean 'note'?
+3 rows would be deleted"
+run 0 export odd rows rare=x or lost=1
+says "no row has 'lost'"
+
 # The output is that of any empty result.
 run 0 find odd rows lost=1 --count
 prints 0
@@ -143,6 +159,8 @@ prints ''
 lua "no row has 'lost'" 'rows:find{lost = 1}:all()'
 lua "no row has 'lost'" 'for _ in rows:find{lost = 1} do end for _ in rows:find{other = 1} do end'
 lua "at holds times, 2015 is a number" 'rows:find{at = gt(2015)}:group("note"):count()'
+lua "no row has 'nots': did you mean 'note'?" 'rows:find{"nots=1", "or", "rare=x"}:limit(1)'
+lua '' 'rows:find{"rare=x", "or", "hashtags?", "hashtags[].text=x"}:limit(1)'
 lua "no row has 'nots': did you mean 'note'?" 'rows:find():order("nots"):limit(1)'
 prints_some '^\{"_key":1,'
 lua "no row has 'nots': did you mean 'note'?" 'rows:find():group("nots"):count()'
