@@ -16,8 +16,10 @@
 /* What was asked of a family, and not found in it. */
 struct hint_question {
     struct colander_family *family;
-    const struct colander_predicate *where; /* no row met it; NULL: none */
-    const char *const *paths;               /* no row had them */
+    const struct colander_predicate *where;    /* no row met it; NULL: none */
+    const struct colander_predicate *compared; /* what expressions seem to
+                                                * compare; NULL: nothing */
+    const char *const *paths;                  /* no row had them */
     size_t path_count;
     bool any_type; /* they may hold maps and arrays */
 };
@@ -30,6 +32,10 @@ void hint_add(const struct hint_question *question, struct report *report);
  * like times. */
 void hint_add_types(struct colander_family *family, const char *const *paths,
                     size_t path_count, bool finds_times, struct report *report);
+
+/* Adds a line if the patch sets a column of times to something else. */
+void hint_add_patch(struct colander_family *family, struct colander_slice patch,
+                    struct report *report);
 
 /* Columns that were selected, ordered by, or are in one of several conditions
  * joined by `or`, and that no row has had so far. */

@@ -46,4 +46,9 @@ COLANDER_CHECKED enum colander_code where_accepts(struct where *where,
  * most, and their paths, valid until destroy. */
 size_t where_columns(struct where *where, const char **paths, size_t count);
 
+/* Returns the conditions that the expressions seem to have, `likes == "5"`, or
+ * NULL: none. It is the caller's. */
+COLANDER_CHECKED struct colander_predicate *
+where_comparisons(struct where *where);
+
 #endif

@@ -159,6 +159,16 @@ run_job(struct change_job *job, const struct arguments *arguments)
     return status;
 }
 
+/* Prints whether a column gets values of another kind. */
+static void
+print_patch_hint(const struct change_job *job)
+{
+    struct report report = REPORT_EMPTY;
+
+    hint_add_patch(job->family, colander_buffer_slice(&job->patch), &report);
+    (void)!report_print(&report, stderr, NULL);
+}
+
 /* Whether the words and options select some rows of the family. */
 static bool
 selects(const struct request *request)
@@ -194,6 +204,8 @@ run_change(struct session *session, const struct arguments *arguments,
     job->request.query.keys_only =
         job->request.expressions == NULL && job->request.order == NULL;
     job->request.query.reports_columns = false;
+    if (status == SESSION_FINE && job->patch.size > 0)
+        print_patch_hint(job);
     if (status == SESSION_FINE)
         status = run_job(job, arguments);
     colander_family_close(job->family);

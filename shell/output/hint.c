@@ -129,6 +129,27 @@ find_meant(const struct column_stats *stats, const char *path)
     return nearest.name;
 }
 
+/* Opens a find, *cursor, that reads few rows without a match: filters say which
+ * rows may match, or the family is small. Returns whether it is such a find. */
+static bool
+open_cheap(struct colander_family *family,
+           const struct colander_predicate *where,
+           struct colander_cursor **cursor)
+{
+    struct colander_family_sizes sizes;
+    struct colander_explain explain;
+    struct colander_query query;
+
+    colander_query_init(&query);
+    query.where = where;
+    query.limit = 1;
+    if (colander_family_sizes(family, &sizes, NULL) != COLANDER_OK ||
+        colander_family_find(family, &query, cursor, NULL) != COLANDER_OK)
+        return false;
+    colander_cursor_explain(*cursor, &explain);
+    return explain.plan != COLANDER_PLAN_SCAN || sizes.key_count <= SCAN_ROWS;
+}
+
 /* Adds the rows with something at `path` to the statistics. Returns whether
  * there can be no others: filters rule them out, or all rows were read. */
 static bool
@@ -136,23 +157,14 @@ read_exact(struct column_stats *stats, struct colander_family *family,
            const char *path)
 {
     struct colander_predicate *exists = colander_where_exists(path, NULL);
-    struct colander_family_sizes sizes;
-    struct colander_explain explain;
     struct colander_cursor *cursor = NULL;
     struct colander_query query;
-    bool is_exact = false;
+    bool is_exact = exists != NULL && open_cheap(family, exists, &cursor);
 
+    colander_cursor_close(cursor);
     colander_query_init(&query);
     query.where = exists;
     query.limit = FOUND_ROWS;
-    if (exists != NULL &&
-        colander_family_sizes(family, &sizes, NULL) == COLANDER_OK &&
-        colander_family_find(family, &query, &cursor, NULL) == COLANDER_OK) {
-        colander_cursor_explain(cursor, &explain);
-        is_exact =
-            explain.plan != COLANDER_PLAN_SCAN || sizes.key_count <= SCAN_ROWS;
-    }
-    colander_cursor_close(cursor);
     if (is_exact)
         is_exact =
             column_stats_read_rows(stats, family, &query, NULL) == COLANDER_OK;
@@ -201,6 +213,27 @@ find_within(const struct column_stats *stats, const struct column_stat *column,
     return NULL;
 }
 
+/* Whether the value is a text that without quotes would be something else. */
+static bool
+looks_typed(const struct colander_value *value)
+{
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_value read;
+    char *text = NULL;
+    size_t offset;
+    bool looks = false;
+
+    if (value->type == COLANDER_STRING)
+        text = text_copy(value->bytes);
+    if (text != NULL)
+        looks = colander_value_read(text, &read, &bytes, &offset, NULL) ==
+                    COLANDER_OK &&
+                read.type != COLANDER_STRING;
+    colander_buffer_release(&bytes);
+    free(text);
+    return looks;
+}
+
 /* Adds "x holds arrays: x[].text?", or "x holds times, 5 is a number". */
 static void
 add_mismatch(const struct column_stats *stats, const struct column_stat *column,
@@ -221,9 +254,11 @@ add_mismatch(const struct column_stats *stats, const struct column_stat *column,
         report_add(report, "?");
     } else if (value != NULL && text_append_value(&text, value, VALUE_WIDTH,
                                                   NULL) == COLANDER_OK) {
-        report_add(report, ", ");
+        const char *quote = looks_typed(value) ? "\"" : "";
+
+        report_add(report, ", %s", quote);
         report_add_text(report, colander_buffer_slice(&text));
-        report_add(report, " is %s", kinds[kind_of(value->type)].one);
+        report_add(report, "%s is %s", quote, kinds[kind_of(value->type)].one);
     }
     colander_buffer_release(&text);
 }
@@ -231,13 +266,13 @@ add_mismatch(const struct column_stats *stats, const struct column_stat *column,
 /* Whether a condition on the column compares with values that it may have. A
  * time that was written is compared as a text and as a time. */
 static bool
-is_comparable(const struct hint_question *question,
+is_comparable(const struct colander_predicate *where,
               const struct column_stat *column)
 {
     struct colander_condition condition;
 
-    for (size_t i = 0;
-         colander_predicate_condition(question->where, i, &condition); i++) {
+    for (size_t i = 0; colander_predicate_condition(where, i, &condition);
+         i++) {
         if (strcmp(condition.path, column->path) != 0)
             continue;
         for (size_t j = 0; j < condition.value_count; j++) {
@@ -300,14 +335,87 @@ add_second_condition(const struct column_stats *stats,
     return second != NULL;
 }
 
+/* ----------------------------------------------------------- beginnings --- */
+
+/* Returns the part of a time that the condition compares with: "2014",
+ * "2014-03". Empty: none. */
+static struct colander_slice
+part_of_time(const struct colander_condition *condition, char year[5])
+{
+    const struct colander_value *value = condition->values;
+    struct colander_times times;
+
+    if (condition->value_count > 0 && value->type == COLANDER_INTEGER &&
+        value->integer >= 1000 && value->integer <= 9999) {
+        (void)snprintf(year, 5, "%d", (int)value->integer);
+        return colander_slice_text(year);
+    }
+    for (size_t i = 0; i < condition->value_count; i++, value++) {
+        if (value->type == COLANDER_STRING && value->bytes.size > 0 &&
+            value->bytes.data[0] != '@' &&
+            colander_times_read(value->bytes, &times))
+            return value->bytes;
+    }
+    return colander_slice_of(NULL, 0);
+}
+
+/* Returns whether there is a row with such a value, as far as that is known
+ * without reading many. */
+static bool
+finds(struct colander_family *family, const char *path,
+      enum colander_operator how, struct colander_slice text)
+{
+    const struct colander_value value = colander_string(text);
+    struct colander_predicate *where =
+        colander_where_written(path, how, &value, 1, NULL);
+    struct colander_cursor *cursor = NULL;
+    bool found = false;
+
+    if (where != NULL && open_cheap(family, where, &cursor)) {
+        struct colander_result result;
+
+        if (colander_cursor_next(cursor, &found, &result, NULL) != COLANDER_OK)
+            found = false;
+    }
+    colander_cursor_close(cursor);
+    colander_predicate_destroy(where);
+    return found;
+}
+
+/* Adds how to find rows by the year, month or day that no value equals. Returns
+ * whether there are such rows. */
+static bool
+add_beginning(const struct hint_question *question,
+              const struct colander_condition *condition, struct report *report)
+{
+    char year[5];
+    const struct colander_slice text = part_of_time(condition, year);
+    const char *path = condition->path;
+
+    if (text.size == 0 ||
+        finds(question->family, path, COLANDER_OPERATOR_EQ, text) ||
+        !finds(question->family, path, COLANDER_OPERATOR_PREFIX, text))
+        return false;
+    if (report->text.size == 0) {
+        report_add_text(report, text);
+        report_add(report, " is no whole value");
+    }
+    report_add(report, ": ");
+    report_add_text(report, colander_slice_text(path));
+    report_add(report, "~");
+    report_add_text(report, text);
+    report_add(report, " finds those that begin with it");
+    return true;
+}
+
 /* ----------------------------------------------------------------- add --- */
 
 /* Explains the path, which is that of the condition, if there is one. Returns
  * whether there was something to explain. */
 static bool
 explain_path(const struct hint_question *question, struct column_stats *stats,
-             const char *path, const struct colander_condition *condition,
-             struct report *report)
+             const char *path, const struct colander_predicate *where,
+             const struct colander_condition *condition, struct report *report)
 {
     const struct column_stat *column = column_stats_find(stats, path);
     bool is_exact = column_stats_is_all(stats);
@@ -324,11 +432,14 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
     }
     if (condition != NULL && condition->value_count > 0 &&
         condition->values[0].type != COLANDER_NULL &&
-        !is_comparable(question, column)) {
+        !is_comparable(where, column)) {
         add_mismatch(stats, column, &condition->values[0], report);
+        (void)add_beginning(question, condition, report);
         return true;
     }
-    if (condition == NULL && !question->any_type && !has_scalars(column)) {
+    if (condition != NULL)
+        return add_beginning(question, condition, report);
+    if (!question->any_type && !has_scalars(column)) {
         add_mismatch(stats, column, NULL, report);
         return true;
     }
@@ -341,25 +452,37 @@ is_key(const char *path)
     return strcmp(path, COLANDER_KEY_COLUMN) == 0;
 }
 
+static bool
+explain_where(const struct hint_question *question, struct column_stats *stats,
+              const struct colander_predicate *where, struct report *line)
+{
+    struct colander_condition condition;
+    bool is_explained = false;
+
+    for (size_t i = 0; i < PATHS_MAX && where != NULL && !is_explained &&
+                       colander_predicate_condition(where, i, &condition);
+         i++)
+        is_explained = explain_path(question, stats, condition.path, where,
+                                    &condition, line);
+    return is_explained;
+}
+
 static void
 explain(const struct hint_question *question, struct column_stats *stats,
         struct report *line)
 {
-    struct colander_condition condition;
     bool is_explained = false;
 
     for (size_t i = 0; i < question->path_count && !is_explained; i++) {
         const char *path = question->paths[i];
 
-        is_explained =
-            !is_key(path) && explain_path(question, stats, path, NULL, line);
+        is_explained = !is_key(path) &&
+                       explain_path(question, stats, path, NULL, NULL, line);
     }
-    for (size_t i = 0;
-         i < PATHS_MAX && question->where != NULL && !is_explained &&
-         colander_predicate_condition(question->where, i, &condition);
-         i++)
-        is_explained =
-            explain_path(question, stats, condition.path, &condition, line);
+    if (!is_explained)
+        is_explained = explain_where(question, stats, question->where, line);
+    if (!is_explained)
+        (void)explain_where(question, stats, question->compared, line);
 }
 
 /* Adds a line, or nothing if there is no answer. */
@@ -521,6 +644,48 @@ hint_add_types(struct colander_family *family, const char *const *paths,
         }
         if (finds_times)
             add_times(stats, paths, path_count, report);
+    }
+    column_stats_destroy(stats);
+}
+
+/* ------------------------------------------------------------- patches --- */
+
+/* Whether all values of the column are times or null. */
+static bool
+has_only_times(const struct column_stat *column)
+{
+    for (int type = 0; type < COLUMN_TYPES; type++) {
+        if (column->type_counts[type] > 0 && type != COLANDER_TIMESTAMP &&
+            type != COLANDER_NULL)
+            return false;
+    }
+    return column->type_counts[COLANDER_TIMESTAMP] > 0;
+}
+
+void
+hint_add_patch(struct colander_family *family, struct colander_slice patch,
+               struct report *report)
+{
+    struct column_stats *stats = column_stats_create();
+    size_t count = 0;
+
+    if (stats != NULL && column_stats_read_sample(stats, family, SAMPLE_ROWS,
+                                                  NULL) == COLANDER_OK)
+        count = column_stats_count(stats);
+    for (size_t i = 0; i < count; i++) {
+        const struct column_stat *column = column_stats_get(stats, i);
+        struct colander_value value;
+        bool found = false;
+
+        if (!has_only_times(column) || strstr(column->path, "[]") != NULL ||
+            colander_row_get(patch, column->path, &value, &found, NULL) !=
+                COLANDER_OK ||
+            !found || value.type == COLANDER_TIMESTAMP ||
+            value.type == COLANDER_NULL)
+            continue;
+        report_add(report, "%s", report->text.size > 0 ? "\n" : "");
+        add_mismatch(stats, column, &value, report);
+        report_add(report, ": a time is written @2015-03-24 or @now");
     }
     column_stats_destroy(stats);
 }

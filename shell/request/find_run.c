@@ -217,6 +217,7 @@ find_run_add_hint(const struct find_run *run, struct report *report)
         .any_type = true,
     };
     const char *paths[EXPRESSION_COLUMNS_MAX];
+    struct colander_predicate *compared = NULL;
 
     if (run->explanation.row_count == 0 && run->skipped == 0 &&
         request->limit > 0) {
@@ -225,8 +226,11 @@ find_run_add_hint(const struct find_run *run, struct report *report)
             question.paths = paths;
             question.path_count = where_columns(request->expressions, paths,
                                                 EXPRESSION_COLUMNS_MAX);
+            question.compared = compared =
+                where_comparisons(request->expressions);
         }
     }
     if (question.where != NULL || question.path_count > 0)
         hint_add(&question, report);
+    colander_predicate_destroy(compared);
 }

@@ -2,7 +2,7 @@
  * Where: see where.h.
  *
  * The stack begins with the message handler, the functions that add an
- * expression, list its columns and judge a row, and the expressions in the
+ * expression, list its columns and comparisons and judge a row, and the expressions in the
  * order in which they were added. Whatever may raise an error runs in a
  * protected call.
  *
@@ -23,7 +23,9 @@
 #define KEY_SIZE_SHOWN 100     /* of a key in a message */
 #define POLL_INSTRUCTIONS 1000 /* of Lua between two checks for Ctrl-C */
 
-enum { HANDLER = 1, ADD, COLUMNS, JUDGE, EXPRESSIONS };
+enum { HANDLER = 1, ADD, COLUMNS, COMPARISONS, JUDGE, EXPRESSIONS };
+
+#define COMPARISONS_MAX 20 /* that a hint looks at */
 
 struct where {
     lua_State *L;
@@ -82,8 +84,8 @@ judge(lua_State *L)
     return 0;
 }
 
-/* Returns the function that adds an expression, the one that lists its columns,
- * and the one that judges. */
+/* Returns the function that adds an expression, those that list its columns and
+ * its comparisons, and the one that judges. */
 static int
 open_state(lua_State *L)
 {
@@ -92,9 +94,9 @@ open_state(lua_State *L)
     lua_pop(L, 1);
     scripting_be_lenient(L);
     scripts_load(L, "where");
-    lua_call(L, 0, 5);
+    lua_call(L, 0, 6);
     lua_pushcclosure(L, judge, 3);
-    return 3;
+    return 4;
 }
 
 struct where *
@@ -110,7 +112,7 @@ where_create(void)
         goto fail;
     lua_pushcfunction(where->L, describe_error);
     lua_pushcfunction(where->L, open_state);
-    if (lua_pcall(where->L, 0, 3, 0) != LUA_OK)
+    if (lua_pcall(where->L, 0, 4, 0) != LUA_OK)
         goto fail;
     return where;
 fail:
@@ -270,4 +272,59 @@ where_columns(struct where *where, const char **paths, size_t count)
         }
     } /* the lists stay on the stack */
     return found;
+}
+
+/* Returns the condition of a list of comparisons, on top of the stack, that
+ * begins at `at`; NULL after the last. */
+static struct colander_predicate *
+comparison_at(lua_State *L, lua_Integer at)
+{
+    struct colander_predicate *predicate = NULL;
+    struct colander_value value = colander_null();
+
+    (void)lua_rawgeti(L, -1, at);
+    (void)lua_rawgeti(L, -2, at + 1);
+    (void)lua_rawgeti(L, -3, at + 2);
+    if (lua_isboolean(L, -2))
+        value = colander_boolean(lua_toboolean(L, -2));
+    else if (lua_isinteger(L, -2))
+        value = colander_integer(lua_tointeger(L, -2));
+    else if (lua_type(L, -2) == LUA_TNUMBER)
+        value = colander_double(lua_tonumber(L, -2));
+    else if (lua_type(L, -2) == LUA_TSTRING)
+        value = colander_text(lua_tostring(L, -2));
+    if (value.type != COLANDER_NULL)
+        predicate =
+            lua_toboolean(L, -1)
+                ? colander_where_written(lua_tostring(L, -3),
+                                         COLANDER_OPERATOR_GE, &value, 1, NULL)
+                : colander_where(lua_tostring(L, -3), COLANDER_EQ, value, NULL);
+    lua_pop(L, 3);
+    return predicate;
+}
+
+struct colander_predicate *
+where_comparisons(struct where *where)
+{
+    lua_State *L = where->L;
+    struct colander_predicate *found[COMPARISONS_MAX];
+    size_t count = 0;
+
+    lua_sethook(L, NULL, 0, 0);
+    for (size_t i = 0; i < where->count && lua_checkstack(L, LUA_MINSTACK);
+         i++) {
+        lua_pushcfunction(L, call_with_text);
+        lua_pushvalue(L, COMPARISONS);
+        lua_pushlightuserdata(L, (void *)where->texts[i]);
+        if (lua_pcall(L, 2, 1, 0) == LUA_OK) {
+            for (lua_Integer at = 1; count < COMPARISONS_MAX; at += 3) {
+                found[count] = comparison_at(L, at);
+                if (found[count] == NULL)
+                    break;
+                count++;
+            }
+        }
+        lua_pop(L, 1);
+    }
+    return count > 0 ? colander_all_of(found, count, NULL) : NULL;
 }

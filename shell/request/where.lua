@@ -79,6 +79,16 @@ local function reword(message, token, is_whole)
     return message
 end
 
+-- Returns how to write a column with a dot in its name, if the mistake may be
+-- one: PM2.5, PM2\.5.
+local function hint_at_dot(text, place)
+    local before = match(sub(text, 1, place), "[%a_][%w_.]*$")
+    local after = match(sub(text, place + 1), "^\\?%.[%w_.\\]+")
+    if not before or not after then return "" end
+    local name = gsub(gsub(before, "^row%.", "") .. after, "\\", "")
+    return format(' (for a dot in a name write row["%s"])', name)
+end
+
 -- Returns the function of the text between two others, or nil, a message and
 -- the offset of the mistake in it. Lua reads byte by byte, and its parser is
 -- one byte ahead, so the bytes read say where it stopped.
@@ -94,8 +104,11 @@ local function read(lead, text, tail)
     message = match(message, "^where:%d+: (.*)$") or message
     local near = match(message, " near (.*)$")
     local place = at - 1 - token_size(near or "<eof>") - #lead
-    if near then message = reword(message, near, tail ~= "") end
-    return nil, message, place < 0 and 0 or place > #text and #text or place
+    place = place < 0 and 0 or place > #text and #text or place
+    if near then
+        message = reword(message, near, tail ~= "") .. hint_at_dot(text, place)
+    end
+    return nil, message, place
 end
 
 -- Loads the expression twice. Without parentheses Lua stops at what does not
@@ -118,19 +131,56 @@ for word in gmatch("and or not nil true false function return end if then " ..
     keywords[word] = true
 end
 
+-- Whether a path that an expression seems to read may be a column.
+local function is_column(path)
+    local name = match(path, "^[^.]*")
+    return not keywords[name] and rawget(names, name) == nil and
+        path ~= "_key" and sub(path, -1) ~= "."
+end
+
+-- Returns the text with each string in it replaced by its number in quotes, and
+-- these strings.
+local function without_strings(text)
+    local strings = {}
+    text = gsub(gsub(text, '\\.', ""), "([\"'])(.-)%1", function(_, string)
+        strings[#strings + 1] = string
+        return format('"%d"', #strings)
+    end)
+    return " " .. text, strings
+end
+
 -- Returns a list of the paths that the text seems to read.
 local function columns(text)
     local paths = {}
-    text = gsub(gsub(text, '\\.', ""), "([\"']).-%1", '""')
-    for path in gmatch(" " .. text, "[^%w_.:]([%a_][%w_.]*)") do
+    for path in gmatch(without_strings(text), "[^%w_.:]([%a_][%w_.]*)") do
         path = gsub(path, "^row%.", "")
-        local name = match(path, "^[^.]*")
-        if not keywords[name] and rawget(names, name) == nil and
-            path ~= "_key" and sub(path, -1) ~= "." then
-            paths[#paths + 1] = path
-        end
+        if is_column(path) then paths[#paths + 1] = path end
     end
     return paths
 end
 
-return add, columns, names, metatable, colander.null
+local literals = {["true"] = true, ["false"] = false}
+
+-- Returns a list of what the text seems to compare: a path, a value and whether
+-- order matters, again and again.
+local function comparisons(text)
+    local list = {}
+    local masked, strings = without_strings(text)
+    for path, operator, literal in gmatch(masked,
+            "[^%w_.:#]([%a_][%w_.]*)%s*([=~<>]=?)%s*([%w_.\"-]+)") do
+        path = gsub(path, "^row%.", "")
+        local value = literals[literal]
+        if value == nil then
+            value = strings[tonumber(match(literal, '^"(%d+)"$'))] or
+                tonumber(literal)
+        end
+        if is_column(path) and value ~= nil then
+            list[#list + 1] = path
+            list[#list + 1] = value
+            list[#list + 1] = find(operator, "[<>]") ~= nil
+        end
+    end
+    return list
+end
+
+return add, columns, comparisons, names, metatable, colander.null

@@ -9,7 +9,7 @@ cd "$work" || exit 1
 for i = 1, 500 do
     rows:put(i, {favorite_count = i % 7, at = colander.timestamp("2015-03-24"),
         hashtags = {{text = "tea"}}, links = {{from = 1}}, numbers = {1, 2},
-        user = {name = "Ann", ["äge"] = 3}, both = i % 2 == 0 and "x" or 1,
+        day = "2015-03-24 10:00", user = {name = "Ann", ["äge"] = 3}, both = i % 2 == 0 and "x" or 1,
         verified = true, note = "a b"})
 end
 for i = 1, 3 do rows:put("z" .. i, {rare = "x"}) end' || complain 'no store'
@@ -44,7 +44,13 @@ hint "hashtags holds arrays, 2 is a number" hashtags=2
 hint "links holds arrays: links[].from?" links=2
 hint "numbers holds arrays: numbers[]?" numbers=2
 hint "user holds maps: user.name?" user=Ann
-hint "at holds times, 2015 is a number" 'at>2015'
+hint "at holds times, 2015 is a number: at~2015 finds those that begin with it" 'at>2015'
+hint "at holds times, 2015 is a number: at~2015 finds those that begin with it" at=2015
+hint "at holds times, 2016 is a number" at=2016
+hint "2015-03 is no whole value: day~2015-03 finds those that begin with it" day=2015-03
+hint "2015 is no whole value: day~2015 finds those that begin with it" day=2015
+hint '' day=2016
+hint '' day=2015-04
 hint "at holds times, soon is a text" 'at<soon'
 hint "favorite_count holds numbers, many is a text" 'favorite_count>many'
 hint "verified holds booleans, yes is a text" verified=yes
@@ -103,6 +109,17 @@ hint "no row has 'nots': did you mean 'note'?" --where 'nots == "a b"'
 hint "no row has 'user.nam': did you mean 'user.name'?" --where 'user and user.nam == [[x]]'
 hint '' --where 'note == "nots" and note:find("x") and #hashtags == lower(user.name)'
 hint '' --where 'both == "nots lost=1 \" lost"'
+hint 'favorite_count holds numbers, "5" is a text' --where 'favorite_count == "5"'
+hint "note holds texts, 5 is a number" --where 'at and row.note == 5'
+hint "verified holds booleans, yes is a text" verified=false --where 'verified == "yes"'
+hint "at holds times, 2015-03-24 is a text" --where 'at == "2015-03-24"'
+hint '' --where 'at > "2015-03-25" or favorite_count < -1 or both == 2 or both == "y"'
+hint '' --where '#numbers == 5 or note:find("note == 5") or note == "a" .. "x"'
+hint '' --where '#hashtags > 5 or user.name == "Bob" or favorite_count == 99'
+run 2 find odd rows --where 'PM2.5 > 100'
+says_some '\(for a dot in a name write row\["PM2\.5"\]\)$'
+run 2 find odd rows --where 'at and row.PM2\.5 > 100'
+says_some '\(for a dot in a name write row\["PM2\.5"\]\)$'
 
 # Columns that are selected
 run 0 find odd rows --key 1 --select nots,note
@@ -132,6 +149,16 @@ says 'user holds maps: user.name?
 run 0 update odd rows --where 'nots == "a b"' --set x=1
 says "no row has 'nots': did you mean 'note'?
 0 rows updated"
+# A column of times that gets something else
+run 0 update odd rows --key 1 --set at=tomorrow --set note=x --dry-run
+says 'at holds times, tomorrow is a text: a time is written @2015-03-24 or @now
+1 row would be updated'
+cp -a odd changed
+run 0 update changed rows at=2015-03-24 --set at=2015-03-25
+says 'at holds times, 2015-03-25 is a text: a time is written @2015-03-24 or @now
+500 rows updated'
+run 0 update odd rows --key 1 --set at=@now --set new=tomorrow --set rare=5 --unset day --dry-run
+says '1 row would be updated'
 run 0 delete odd rows note=x
 says '0 rows deleted'
 run 0 delete odd rows --all --order nots --limit 1 --dry-run
@@ -158,7 +185,7 @@ lua "no row has 'lost'" 'rows:find{lost = 1}:first()'
 prints ''
 lua "no row has 'lost'" 'rows:find{lost = 1}:all()'
 lua "no row has 'lost'" 'for _ in rows:find{lost = 1} do end for _ in rows:find{other = 1} do end'
-lua "at holds times, 2015 is a number" 'rows:find{at = gt(2015)}:group("note"):count()'
+lua "at holds times, 2015 is a number: at~2015 finds those that begin with it" 'rows:find{at = gt(2015)}:group("note"):count()'
 lua "no row has 'nots': did you mean 'note'?" 'rows:find{"nots=1", "or", "rare=x"}:limit(1)'
 lua '' 'rows:find{"rare=x", "or", "hashtags?", "hashtags[].text=x"}:limit(1)'
 lua "no row has 'nots': did you mean 'note'?" 'rows:find():order("nots"):limit(1)'
