@@ -374,6 +374,14 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
         }
         return;
     }
+    if (stack->path.size == 0 && lua_type(L, index) == LUA_TSTRING) {
+        lua_createtable(L, 1, 0); /* one word */
+        lua_pushvalue(L, index);
+        lua_rawseti(L, -2, 1);
+        compile_columns(L, stack, lua_gettop(L), depth);
+        lua_pop(L, 1);
+        return;
+    }
     need_path(L, stack, "a value");
     if (!value_get(L, index, &value))
         failure_misuse(L, "column '%s': a %s is not a condition",
@@ -392,10 +400,10 @@ condition_compile(lua_State *L, int index)
 
     if (lua_isnoneornil(L, index))
         return NULL;
-    if (!lua_istable(L, index))
+    if (!lua_istable(L, index) && lua_type(L, index) != LUA_TSTRING)
         failure_misuse(L,
                        "a condition must be a table such as {user = "
-                       "\"Smith\"}, not a %s",
+                       "\"Smith\"} or a text such as \"likes>5\", not a %s",
                        luaL_typename(L, index));
     stack = type_push_owner(L, sizeof(*stack), release_stack);
     compile(L, stack, index, 0);

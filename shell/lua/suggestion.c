@@ -7,17 +7,18 @@
 #define NAME_SIZE 64
 
 /* Copies the name between quotes after `kind`: "global", "method". Returns
- * false if the text names none. */
+ * false if the text names none, or not because of a value such as "nil". */
 static bool
-find_name(const char *text, const char *kind, char name[NAME_SIZE])
+find_name(const char *text, const char *kind, const char *value,
+          char name[NAME_SIZE])
 {
     char pattern[32];
     const char *at;
     size_t size;
 
-    (void)snprintf(pattern, sizeof(pattern), "(%s '", kind);
+    (void)snprintf(pattern, sizeof(pattern), "a %s value (%s '", value, kind);
     at = strstr(text, pattern);
-    if (at == NULL || strstr(text, "a nil value") == NULL)
+    if (at == NULL)
         return false;
     at += strlen(pattern);
     size = strcspn(at, "'");
@@ -44,12 +45,15 @@ offer_names(lua_State *L, struct nearest *nearest)
     lua_pop(L, 1);
 }
 
-/* Offers the methods of all types. */
-static void
+/* Offers the methods of all types. Returns the type that has the name itself, or
+ * NULL. */
+static const char *
 offer_methods(lua_State *L, struct nearest *nearest)
 {
     static const char *const types[] = {"store", "family",   "query",
                                         "batch", "snapshot", "grouped"};
+
+    const char *found = NULL;
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         char name[32];
@@ -63,6 +67,34 @@ offer_methods(lua_State *L, struct nearest *nearest)
             offer_names(L, nearest);
         }
         lua_pop(L, 1);
+        if (found == NULL && nearest->name != NULL &&
+            strcmp(nearest->name, nearest->wanted) == 0)
+            found = types[i];
+    }
+    return found;
+}
+
+/* Adds where a method is that another value does not have. */
+static void
+add_method(lua_State *L, const char *type, const char *name)
+{
+    if (strcmp(type, "query") == 0)
+        lua_pushfstring(L, ": queries have it, such as find():%s()", name);
+    else
+        lua_pushfstring(L, ": a %s has it", type);
+    lua_concat(L, 2);
+}
+
+/* Adds how to reach the family `name`, if there is one, that a global hides. */
+static void
+add_hidden(lua_State *L, const struct colander_names *names, const char *name)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        if (strcmp(names->names[i], name) != 0)
+            continue;
+        lua_pushfstring(L, ": the family is db.%s", name);
+        lua_concat(L, 2);
+        return;
     }
 }
 
@@ -83,19 +115,25 @@ suggestion_add(lua_State *L, struct colander_store *store)
     struct nearest nearest = {.wanted = name};
     struct colander_names names = {NULL, 0};
 
-    if (find_name(lua_tostring(L, -1), "method", name)) {
-        offer_methods(L, &nearest);
-        add_nearest(L, &nearest);
-    } else if (find_name(lua_tostring(L, -1), "global", name)) {
+    if (colander_store_families(store, &names, NULL) != COLANDER_OK)
+        names.count = 0;
+    if (find_name(lua_tostring(L, -1), "method", "nil", name)) {
+        const char *type = offer_methods(L, &nearest);
+
+        if (type != NULL)
+            add_method(L, type, name);
+        else
+            add_nearest(L, &nearest);
+    } else if (find_name(lua_tostring(L, -1), "global", "nil", name)) {
         lua_pushglobaltable(L);
         offer_names(L, &nearest);
-        if (colander_store_families(store, &names, NULL) != COLANDER_OK)
-            names.count = 0;
         for (size_t i = 0; i < names.count; i++)
             nearest_offer(&nearest, names.names[i]);
         add_nearest(L, &nearest); /* raises no error but for memory */
-        colander_names_release(&names);
+    } else if (find_name(lua_tostring(L, -1), "global", "function", name)) {
+        add_hidden(L, &names, name);
     }
+    colander_names_release(&names);
 }
 
 void
@@ -110,7 +148,7 @@ suggestion_add_safe(lua_State *L)
     char name[NAME_SIZE];
 
     for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
-        if (!find_name(lua_tostring(L, -1), kinds[i], name))
+        if (!find_name(lua_tostring(L, -1), kinds[i], "nil", name))
             continue;
         for (size_t j = 0; j < sizeof(missing) / sizeof(missing[0]); j++) {
             if (strcmp(missing[j], name) == 0) {

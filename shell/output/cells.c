@@ -118,9 +118,45 @@ pass_missing(struct cells *cells, enum cell_kind kind,
     return code == COLANDER_OK ? pass(cells, cell, err) : code;
 }
 
+/* Whether the path without its backslashes is the other without them. */
+static bool
+reads_alike(const char *path, const char *other)
+{
+    for (;; path++, other++) {
+        if (*path == '\\' && path[1] != '\0')
+            path++;
+        if (*other == '\\' && other[1] != '\0')
+            other++;
+        if (*path != *other)
+            return false;
+        if (*path == '\0')
+            return true;
+    }
+}
+
+/* Removes the backslashes of a path, for people and for files that are loaded
+ * again, unless another selected path then reads alike. */
+static void
+unescape(const struct output_options *options, char *path)
+{
+    const char *from = path;
+    unsigned alike = 0;
+
+    for (size_t i = 0; i < options->path_count; i++)
+        alike += reads_alike(options->paths[i], path);
+    if (alike > 1)
+        return;
+    for (; *from != '\0'; from++) {
+        if (*from == '\\' && from[1] != '\0')
+            from++;
+        *path++ = *from;
+    }
+    *path = '\0';
+}
+
 static enum colander_code
-pass_path(struct cells *cells, const struct colander_result *result,
-          const char *path, struct colander_error *err)
+pass_value_at(struct cells *cells, const struct colander_result *result,
+              const char *path, const char *name, struct colander_error *err)
 {
     struct colander_value value;
     enum colander_code code;
@@ -128,17 +164,35 @@ pass_path(struct cells *cells, const struct colander_result *result,
     char *whole;
 
     if (result == NULL)
-        return pass_missing(cells, CELL_COLUMN, colander_slice_text(path), err);
+        return pass_missing(cells, CELL_COLUMN, colander_slice_text(name), err);
     whole = strndup(path, size_before_elements(path));
     if (whole == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
     code = colander_row_get(result->row, whole, &value, &found, err);
     free(whole);
     if (code == COLANDER_OK && !found)
-        return pass_missing(cells, CELL_COLUMN, colander_slice_text(path), err);
+        return pass_missing(cells, CELL_COLUMN, colander_slice_text(name), err);
     if (code == COLANDER_OK)
-        code = begin(cells, colander_slice_text(path), err);
+        code = begin(cells, colander_slice_text(name), err);
     return code == COLANDER_OK ? pass_value(cells, &value, err) : code;
+}
+
+static enum colander_code
+pass_path(struct cells *cells, const struct colander_result *result,
+          const char *path, struct colander_error *err)
+{
+    enum colander_code code;
+    char *name;
+
+    if (strchr(path, '\\') == NULL)
+        return pass_value_at(cells, result, path, path, err);
+    name = strdup(path);
+    if (name == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    unescape(cells->options, name);
+    code = pass_value_at(cells, result, path, name, err);
+    free(name);
+    return code;
 }
 
 /* Without `with_values` they are passed as missing. */

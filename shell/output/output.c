@@ -1,6 +1,7 @@
 /* See output.h. SPDX-License-Identifier: MIT */
 #include "shell/output.h"
 #include "shell/interrupt.h"
+#include "shell/output/arrangement.h"
 #include "shell/output/cells.h"
 #include "shell/output/csv.h"
 #include "shell/output/grid.h"
@@ -19,10 +20,11 @@ struct output {
     FILE *file;
     struct output_options options;
     struct cells cells;
-    struct grid *grid;           /* of TABLE */
-    struct csv *csv;             /* of CSV */
-    struct colander_buffer text; /* of one row: JSON or msgpack */
-    struct colander_buffer row;  /* with the columns that matched */
+    struct grid *grid;              /* of TABLE */
+    struct csv *csv;                /* of CSV */
+    struct colander_buffer text;    /* of one row: JSON or msgpack */
+    struct colander_buffer row;     /* with the columns that matched */
+    struct arrangement arrangement; /* of JSON and msgpack */
     uint64_t row_count;
     char *first[FIRST_COLUMNS_MAX]; /* columns of conditions */
     size_t first_count;
@@ -162,6 +164,9 @@ output_create(FILE *file, const struct output_options *options,
     (*output)->cells.options = &(*output)->options;
     (*output)->cells.size_max = SIZE_MAX;
     code = begin(*output, err);
+    if (code == COLANDER_OK && options->format != OUTPUT_MSGPACK)
+        code = arrangement_init(&(*output)->arrangement, options->paths,
+                                options->path_count, err);
     if (code != COLANDER_OK) {
         output_destroy(*output);
         *output = NULL;
@@ -179,6 +184,7 @@ output_destroy(struct output *output)
     grid_destroy(output->grid);
     csv_destroy(output->csv);
     cells_release(&output->cells);
+    arrangement_release(&output->arrangement);
     colander_buffer_release(&output->text);
     colander_buffer_release(&output->row);
     free(output);
@@ -209,10 +215,10 @@ output_flush(FILE *file, struct colander_error *err)
 
 /* ------------------------------------------------------- JSON, msgpack --- */
 
-/* Replaces output->row by the row with the columns that matched in it. */
+/* Replaces output->row by `row` with the columns that matched in it. */
 static enum colander_code
 add_matches(struct output *output, const struct colander_result *result,
-            struct colander_error *err)
+            struct colander_slice row, struct colander_error *err)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_slice patch;
@@ -227,7 +233,7 @@ add_matches(struct output *output, const struct colander_result *result,
     colander_row_builder_end(builder);
     code = colander_row_builder_finish(builder, &patch, err);
     if (code == COLANDER_OK)
-        code = colander_row_patch(result->row, patch, &output->row, err);
+        code = colander_row_patch(row, patch, &output->row, err);
     colander_row_builder_destroy(builder);
     return code;
 }
@@ -260,10 +266,11 @@ write_whole(struct output *output, const struct colander_result *result,
 {
     struct colander_buffer *text = &output->text;
     struct colander_slice row = result->row;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
-    if (output->options.shows_matches) {
-        code = add_matches(output, result, err);
+    code = arrangement_apply(&output->arrangement, &row, err);
+    if (code == COLANDER_OK && output->options.shows_matches) {
+        code = add_matches(output, result, row, err);
         row = colander_buffer_slice(&output->row);
     }
     colander_buffer_clear(text);

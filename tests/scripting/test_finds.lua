@@ -509,7 +509,7 @@ support.with_store(function(store)
         ["gt requires a column"] = colander.gt(1),
         ["'where' is a condition on rows"] = {a = colander.where {b = 1}},
         ["the name of a column must be a string, not a number"] = {1, 2},
-        ["a condition must be a table"] = "Smith",
+        ["a condition must be a table"] = 5,
         ["have no order"] = {a = colander.between(1, "x")},
         ["an empty table is not a condition"] = {a = {}},
         ["path 'a\\'"] = {["a\\"] = 1},

@@ -63,6 +63,30 @@ run 0 get "$demo" tweets t000001 --select user,likes --format json
 prints '[
 {"_key":"t000001","user":"Okafor70","likes":313}
 ]'
+
+# Selected columns come as they were selected, and are called what they are.
+"$COLANDER" shell "$work/odd" -e 'db:family("rows"):put(1, {["a.b"] = 1, a = {b = 2, c = {x = 3}},
+    ["c[]"] = {{d = 4, e = 5}}, f = "F"})' </dev/null || complain 'no store'
+run 0 find "$work/odd" rows --select 'f,c\[\][].e,a\.b,a.c,c\[\][].d,a.b,nothing'
+prints '{"_key":1,"f":"F","c[]":[{"d":4,"e":5}],"a.b":1,"a":{"b":2,"c":{"x":3}}}'
+run 0 find "$work/odd" rows --select 'f,a\.b' --any 4 --where 'f'
+prints '{"_key":1,"f":"F","a.b":1,"_matched":["c\\[\\][].d"]}'
+run 0 get "$work/odd" rows 1 --select 'f,_key,a\.b'
+prints '{"_key":1,"f":"F","a.b":1}'
+run 0 find "$work/odd" rows --select 'f,a\.b,c\[\],a.c.x' --format csv
+prints '_key,f,a.b,c[],a.c.x
+1,F,1,"[{""d"":4,""e"":5}]",3'
+cp "$work/out" "$work/again.csv"
+run 0 load "$work/odd" again "$work/again.csv"
+run 0 find "$work/odd" again --select 'a\.c\.x,a\.b,f'
+prints '{"_key":1,"a.c.x":3,"a.b":1,"f":"F"}'
+run 0 find "$work/odd" rows --select 'a\.b,a.b,f' --format csv
+prints '_key,a\.b,a.b,f
+1,1,2,F'
+run 0 find "$work/odd" rows --select 'f,a\.b' --format line
+prints '_key = 1
+f = F
+a.b = 1'
 run 0 families "$demo" --format csv
 prints_some '^_key,rows,sst_files,'
 run 0 find "$demo" tweets user=Nobody --format csv --select user,likes

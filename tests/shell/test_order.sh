@@ -58,14 +58,14 @@ says_some '^colander: find: --order: path'
 run 2 find s rows --order v --order t
 
 # The demo's tweets, each of which has likes.
-"$COLANDER" find demo tweets --select likes,lang >all
+"$COLANDER" find demo tweets --select lang,likes >all
 for ((i = ${COLANDER_RUNS:-12}; i > 0; i--)); do
     skip=$((RANDOM % 50)) limit=$((RANDOM % 500)) language=en reverse=
     direction=asc
     ((RANDOM % 2)) || direction=desc reverse=r
     ((RANDOM % 2)) || language=pl
     run 0 find demo tweets "lang=$language" --order "likes:$direction" \
-        --select likes,lang --skip $skip --limit $limit
+        --select lang,likes --skip $skip --limit $limit
     grep "\"$language\"" all | sort -s -t : -k "4,4n$reverse" |
         tail -n +$((skip + 1)) | head -n $limit | cmp -s - out ||
         complain "'$last' is not what a sort prints"

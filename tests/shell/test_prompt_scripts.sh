@@ -85,6 +85,22 @@ for name in users nosuch; do
     says_some '^colander: the store is closed$'
 done
 
+# A family that a global hides, and methods of other values
+"$COLANDER" shell "$work/hidden" -e 'db:family("all"):put(1, {}) db:family("print"):put(1, {})' \
+    </dev/null || complain 'no store'
+run 1 shell "$work/hidden" -e 'all:find()'
+says_some "\(global 'all'\): the family is db\.all$"
+run 1 shell "$work/hidden" -e 'print.x:find()'
+says_some "\(global 'print'\): the family is db\.print$"
+run 1 shell "$work/hidden" -e 'any:find()'
+grep -q 'the family' "$work/err" && complain 'a family that does not exist is named'
+run 0 shell "$work/hidden" -e 'db.all:find()'
+prints '{"_key":1}'
+run 1 shell "$work/hidden" -e 'db.all:first()'
+says_some "\(method 'first'\): queries have it, such as find\(\):first\(\)$"
+run 1 shell "$work/hidden" -e 'db:put(1, {})'
+says_some "\(method 'put'\): a family has it$"
+
 # Help has no word that does not exist, and each example runs.
 cat >"$work/words.lua" <<'END'
 local registry = debug.getregistry()
