@@ -100,9 +100,10 @@ add(struct added_columns *added, const char *column,
         return code;
     name = path.steps[0].name;
     if (header != NULL && csv_header_has(header, name))
-        code =
-            COLANDER_FAIL(err, COLANDER_INVALID,
-                          "the header has the column '%.200s' already", column);
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the header has the column '%.200s' already: add "
+                             "it under another name",
+                             column);
     room += name.size;
     if (value->type == COLANDER_STRING)
         room += value->bytes.size;
@@ -167,4 +168,46 @@ added_columns_append(const struct added_columns *added,
                                    members.left + added->count);
     *row = colander_slice_of(begin, (size_t)(wide->data + wide->size - begin));
     return code;
+}
+
+/* Whether the row has two columns of that name. */
+static bool
+has_twice(struct colander_slice row, struct colander_slice wanted)
+{
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value value;
+    unsigned count = 0;
+    bool is_member = true;
+
+    if (colander_members_init(&members, row, NULL) != COLANDER_OK)
+        return false;
+    while (colander_members_next(&members, &is_member, &name, &value, NULL) ==
+               COLANDER_OK &&
+           is_member)
+        count += colander_slice_equal(name, wanted);
+    return count > 1;
+}
+
+void
+added_columns_explain(const struct added_columns *added,
+                      struct colander_slice row, struct colander_error *err)
+{
+    struct colander_members members = {
+        added->members.data, added->members.data + added->members.size,
+        added->count, true};
+    struct colander_slice name;
+    struct colander_value value;
+    bool is_member = true;
+
+    while (colander_members_next(&members, &is_member, &name, &value, NULL) ==
+               COLANDER_OK &&
+           is_member) {
+        if (has_twice(row, name))
+            (void)COLANDER_FAIL(err, COLANDER_INVALID,
+                                "the record has the column '%.*s' already: add "
+                                "it under another name",
+                                name.size < 200 ? (int)name.size : 200,
+                                (const char *)name.data);
+    }
 }

@@ -38,10 +38,14 @@ added_columns_begin_file(struct added_columns *added,
                          struct colander_error *err);
 
 /* Replaces *row by one with the added columns, in `wide`. It is not checked: it
- * may have one of them twice. */
+ * may have one of them twice. added_columns_explain then names that one in
+ * *err, which has another failure. */
 COLANDER_CHECKED enum colander_code
 added_columns_append(const struct added_columns *added,
                      struct colander_buffer *wide, struct colander_slice *row,
                      struct colander_error *err);
+void added_columns_explain(const struct added_columns *added,
+                           struct colander_slice row,
+                           struct colander_error *err);
 
 #endif

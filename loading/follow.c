@@ -2,6 +2,7 @@
 #include "loading/follow.h"
 
 #include <poll.h>
+#include <unistd.h>
 
 /* A search for the file to read. */
 struct search {
@@ -139,8 +140,8 @@ open_place(const struct search *search, size_t *index)
     return code;
 }
 
-/* Opens the log at its beginning. At first it must exist; later it may be
- * missing for a while. */
+/* Opens the log at its beginning, once it exists. What else has its name at
+ * first is an error. */
 static enum colander_code
 open_log(const struct search *search)
 {
@@ -148,7 +149,8 @@ open_log(const struct search *search)
     const bool waits = follow->has_begun || search->point != NULL;
     enum colander_code code = COLANDER_OK;
 
-    while (waits && code == COLANDER_OK && follow->files.files[0].inode == 0) {
+    while (code == COLANDER_OK && follow->files.files[0].inode == 0 &&
+           (waits || access(follow->log, F_OK) != 0)) {
         code = wait_a_moment(search);
         if (code == COLANDER_OK)
             code = read_files(search);

@@ -105,6 +105,7 @@ struct colander_load_reject {
     uint64_t line;   /* of the byte at fault, from 1 */
     uint64_t column; /* in bytes, from 1 */
     const char *reason;
+    bool lacks_key; /* the reason is that a key column is missing */
 };
 
 /* A column that a load adds to each record. */
@@ -155,10 +156,11 @@ struct colander_load_options {
     const char *file_name_column; /* gets the name of the file, without folder
                                    * and endings such as .csv.gz; NULL: none */
 
-    /* Follow the file, which is one of lines of JSON or CSV: load the lines
-     * that are appended, also after it was rotated, until the load is
-     * cancelled. Continues where an earlier load stopped; if that place is
-     * lost, calls report_lost (NULL: nothing), and begins with the file. */
+    /* Follow the file, which is one of lines of JSON or CSV: wait until it
+     * exists, and load the lines that are appended, also after it was rotated,
+     * until the load is cancelled. Continues where an earlier load stopped; if
+     * that place is lost, calls report_lost (NULL: nothing), and begins with
+     * the file. */
     bool follows; /* (false) */
     void (*report_lost)(void *context, const char *file);
 };

@@ -19,6 +19,17 @@ line_of(const struct chunk *chunk, size_t piece)
     return spot.line;
 }
 
+static enum colander_code
+check_row(const struct rows *rows, struct colander_slice row,
+          struct colander_error *err)
+{
+    enum colander_code code = colander_row_check(row, err);
+
+    if (code == COLANDER_INVALID && rows->added != NULL)
+        added_columns_explain(rows->added, row, err);
+    return code;
+}
+
 /* Parses one record; `index` is its number among those of the chunk. */
 static enum colander_code
 parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
@@ -34,7 +45,7 @@ parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
         parsed.key = colander_slice_of(
             chunk->keys.data + index * chunk->key_size, chunk->key_size);
     if (code == COLANDER_OK && !parsed.is_checked)
-        code = colander_row_check(parsed.row, err);
+        code = check_row(rows, parsed.row, err);
     if (code == COLANDER_OK)
         code = chunk_add_waiting(chunk, piece, !parsed.has_key, parsed.key,
                                  parsed.row, err);

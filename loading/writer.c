@@ -169,6 +169,7 @@ report(const struct writer *writer, const struct chunk *chunk,
     reported.line = spot->line;
     reported.column = chunk->offset + spot->at - spot->begin + 1;
     reported.reason = (const char *)chunk->reasons.data + reject->reason;
+    reported.lacks_key = reject->lacks_key;
     options->report_reject(options->context, &reported);
 }
 

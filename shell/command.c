@@ -23,6 +23,13 @@ static const char shell_overview[] =
     "  tweets:find():group(\"lang\"):count()\n"
     "  tweets:put(\"key\", {user = \"Wu\"})   db:family(\"new\"):put{...}\n"
     "\n"
+    "Conditions: eq ne lt le gt ge between prefix contains any all none "
+    "exists\n"
+    "missing where any_column, as in likes = between(5, 9), or the words of\n"
+    "the command line: tweets:find{\"likes>5\", \"or\", \"lang=pl\"}. "
+    "help(gt)\n"
+    "describes one.\n"
+    "\n"
     "Ctrl-C stops what runs, Tab completes names. The manuals are\n"
     "docs/shell.md, docs/lua.md and docs/cookbook.md, which are installed in\n"
     "share/doc/colander.\n\n";

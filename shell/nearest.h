@@ -16,7 +16,8 @@ struct nearest {
 };
 
 /* Takes `name` if it is nearer than all before. Case does not matter. A name is
- * near if about a third of its letters or fewer differ. */
+ * near if about a third of its letters or fewer differ; of two letters, the
+ * second may, or they may be swapped. */
 void nearest_offer(struct nearest *nearest, const char *name);
 
 #endif

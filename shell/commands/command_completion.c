@@ -23,6 +23,22 @@ print_line(const char *text, const char *special)
 #define FAMILIES(store)                                                        \
     "colander families " store " --format tsv 2>/dev/null | sed 1d | cut -f 1"
 
+/* What --format prints, and what it reads. */
+#define FORMATS_READ "jsonl json csv tsv msgpack"
+#define FORMATS FORMATS_READ " table box markdown line pretty"
+
+/* Returns the values of the option, or NULL: any. */
+static const char *
+values_of(const struct command *command, const struct argument_option *option)
+{
+    if (strcmp(option->name, "format") != 0)
+        return NULL;
+    return strcmp(command->name, "load") == 0 ||
+                   strcmp(command->name, "export") == 0
+               ? FORMATS_READ
+               : FORMATS;
+}
+
 /* Returns the next option that is to be completed, or NULL. */
 static const struct argument_option *
 next_option(const struct argument_option **options)
@@ -42,6 +58,32 @@ dashes_of(const struct argument_option *option)
 
 /* ---------------------------------------------------------------- bash --- */
 
+/* Prints the branches for values of options, and for words with a column: a
+ * condition, or a list, of which the last part is completed. Columns are quoted
+ * as the line needs it. */
+static void
+print_bash_words(void)
+{
+    puts("    elif [[ ${COMP_WORDS[COMP_CWORD-1]} == --format ]]; then");
+    puts("        mapfile -t COMPREPLY < <(compgen -W '" FORMATS
+         "' -- \"$word\")");
+    puts("    elif [[ ${COMP_WORDS[COMP_CWORD-1]} =~ "
+         "^--(select|order|set|unset)$ ||");
+    puts("        ${COMP_WORDS[1]} =~ ^(find|export|delete|update)$ &&");
+    puts("        ${COMP_WORDS[COMP_CWORD-1]} != --* ]]; then");
+    puts("        compopt +o filenames -o nospace 2>/dev/null");
+    puts("        [[ $word != *,* ]] || lead=${word%,*},");
+    puts("        while IFS= read -r column; do");
+    puts("            printf -v column %q \"$column\"");
+    puts("            [[ $lead$column != \"$word\"* ]] ||");
+    puts("                COMPREPLY+=(\"$lead$column\")");
+    puts("        done < <(colander columns \"${COMP_WORDS[2]/#\\~/$HOME}\" "
+         "\"${COMP_WORDS[3]}\" \\");
+    puts("            --rows 1000 --format tsv 2>/dev/null | sed "
+         "'1d;s/\\\\\\\\/\\\\/g' |");
+    puts("            cut -f 1)");
+}
+
 static void
 print_bash(const struct session *session)
 {
@@ -52,6 +94,7 @@ print_bash(const struct session *session)
     printf("# Completes the words of colander in bash.\n"
            "_colander() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} options=--help family\n"
+           "    local column= lead=\n"
            "    COMPREPLY=()\n"
            "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
@@ -61,38 +104,38 @@ print_bash(const struct session *session)
             printf(" %s%s", dashes_of(option), option->name);
         printf("' ;;\n");
     }
-    printf("    esac\n"
-           "    if ((COMP_CWORD == 1)); then\n"
-           "        mapfile -t COMPREPLY < <(compgen -d -- \"$word\"\n"
+    puts("    esac");
+    puts("    if ((COMP_CWORD == 1)); then");
+    printf("        mapfile -t COMPREPLY < <(compgen -d -- \"$word\"\n"
            "            compgen -W '");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
         printf("%s%s", i == 0 ? "" : " ", command->name);
-    printf(
-        "' -- \"$word\")\n"
-        "    elif [[ $word == -* ]]; then\n"
-        "        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
-        "\"$word\")\n"
-        "    elif ((COMP_CWORD == 3)); then\n"
-        "        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")\n"
-        "        while IFS= read -r family; do\n"
-        "            [[ $family != \"$word\"* ]] || COMPREPLY+=(\"$family\")\n"
-        "        done < <(" FAMILIES(
-            "\"${COMP_WORDS[2]/#\\~/$HOME}\"") ")\n"
-                                               "    else\n"
-                                               "        mapfile -t COMPREPLY < "
-                                               "<(compgen -f -- \"$word\")\n"
-                                               "    fi\n"
-                                               "}\n"
-                                               "complete -o filenames -F "
-                                               "_colander colander\n");
+    puts("' -- \"$word\")");
+    puts("    elif [[ $word == -* ]]; then");
+    puts("        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
+         "\"$word\")");
+    puts("    elif ((COMP_CWORD == 3)); then");
+    puts("        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")");
+    puts("        while IFS= read -r family; do");
+    puts("            [[ $family != \"$word\"* ]] || COMPREPLY+=(\"$family\")");
+    puts("        done < <(" FAMILIES("\"${COMP_WORDS[2]/#\\~/$HOME}\"") ")");
+    print_bash_words();
+    puts("    else");
+    puts("        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")");
+    puts("    fi");
+    puts("}");
+    puts("complete -o filenames -F _colander colander");
 }
 
 /* ----------------------------------------------------------------- zsh --- */
 
 /* Prints an option as _arguments reads it: '*--any[help]:VALUE:_files'. */
 static void
-print_zsh_option(const struct argument_option *option)
+print_zsh_option(const struct command *command,
+                 const struct argument_option *option)
 {
+    const char *values = values_of(command, option);
+
     printf(" \\\n            '%s%s%s[", option->repeats ? "*" : "",
            dashes_of(option), option->name);
     for (const char *at = option->help; *at != '\0' && *at != '\n'; at++) {
@@ -106,7 +149,7 @@ print_zsh_option(const struct argument_option *option)
     if (option->value != NULL) {
         printf(":");
         print_line(option->value, "[]:\\");
-        printf(":_files");
+        printf(values == NULL ? ":_files" : ":(%s)", values);
     }
     putchar('\'');
 }
@@ -143,7 +186,7 @@ print_zsh(const struct session *session)
                "            3:family:_colander_family '*:word:_files'",
                command->name);
         while ((option = next_option(&options)) != NULL)
-            print_zsh_option(option);
+            print_zsh_option(command, option);
         printf(" ;;\n");
     }
     printf("    esac\n"
@@ -190,7 +233,10 @@ print_fish(const struct session *session)
                    command->name, option->name[1] == '\0' ? "-s" : "-l",
                    option->name, option->value == NULL ? "" : " -r");
             print_line(option->help, "'\\");
-            printf("'\n");
+            printf("'");
+            if (values_of(command, option) != NULL)
+                printf(" -f -a '%s'", values_of(command, option));
+            putchar('\n');
         }
     }
 }

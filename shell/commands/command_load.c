@@ -39,6 +39,7 @@ struct load_command {
     bool is_vain;    /* the load failed or rejected records, and wrote no row */
     uint64_t rejects_allowed;
     uint64_t shown_count;
+    uint64_t lacking_count; /* rejected records without a key column */
 };
 
 static struct colander_load *running; /* for stop */
@@ -268,6 +269,8 @@ report_reject(void *context, const struct colander_load_reject *reject)
 {
     struct load_command *command = context;
 
+    if (reject->lacks_key && command->lacking_count++ > 0)
+        return; /* most are likely to lack it */
     if (command->shown_count++ >= REJECTS_SHOWN)
         return;
     progress_hide(&command->progress);
@@ -342,6 +345,10 @@ summarize(struct load_command *command)
         session_complain(command->session, SESSION_FINE,
                          "%" PRIu64 " more records were rejected",
                          command->shown_count - REJECTS_SHOWN);
+    if (command->lacking_count > 1)
+        session_complain(command->session, SESSION_FINE,
+                         "%s without a column for the key",
+                         NUMBER_OF(command->lacking_count - 1, "more record"));
     (void)fflush(stdout);
     if (!stats->knows_new)
         rows.count = count_rows(command, &rows.is_exact);
@@ -486,7 +493,8 @@ conclude(struct load_command *command, enum colander_code code,
         status = session_misused(command->session, err);
     if (code == COLANDER_LIMIT && stats->reject_count > options->rejects_max)
         status = SESSION_REJECTED;
-    summarize(command);
+    if (code == COLANDER_OK || stats->text_size > 0 || stats->row_count > 0)
+        summarize(command);
     print_mixed(command);
     print_misfits(command);
     if (status != SESSION_FINE && status != SESSION_USAGE &&
@@ -509,6 +517,8 @@ load_files(struct load_command *command, const char *const *files, size_t count)
 
     if (strcmp(files[0], "-") == 0 && isatty(STDIN_FILENO) == 1)
         fprintf(stderr, "type records, then Ctrl-D; or name files to load\n");
+    if (command->options.follows && access(files[0], F_OK) != 0)
+        fprintf(stderr, "%s does not exist yet: waiting for it\n", files[0]);
     progress_begin(&command->progress);
     running = command->load;
     interrupt_set_stop(stop);

@@ -64,7 +64,7 @@ add_line(const struct progress *progress, struct report *line,
                    100.0 * (double)stats->bytes_read /
                        (double)stats->bytes_all);
     if (stats->row_count > 0)
-        report_add(line, "%s rows, %s rows/s, ", THOUSANDS(stats->row_count),
+        report_add(line, "%s, %s rows/s, ", NUMBER_OF(stats->row_count, "row"),
                    ROW_RATE(stats, seconds));
     report_add(line, "%.1f MB/s", (double)stats->text_size / 1e6 / seconds);
     if (stats->bytes_all > 0)

@@ -45,8 +45,8 @@ offer_names(lua_State *L, struct nearest *nearest)
     lua_pop(L, 1);
 }
 
-/* Offers the methods of all types. Returns the type that has the name itself, or
- * NULL. */
+/* Offers the methods of all types. Returns the type that has the name itself,
+ * or NULL. */
 static const char *
 offer_methods(lua_State *L, struct nearest *nearest)
 {

@@ -375,7 +375,7 @@ grid_add_left_out(const struct grid *grid, struct report *report)
 {
     const size_t start = report->text.size;
     const char *newline = start > 0 ? "\n" : "";
-    const char *lead = "columns not shown: ";
+    const char *lead = "columns left out: ";
 
     for (size_t i = 0; i < grid->column_count; i++) {
         if (!grid->is_fixed || grid->columns[i].width > 0)
@@ -387,6 +387,9 @@ grid_add_left_out(const struct grid *grid, struct report *report)
     if (grid->is_overfull)
         report_add(report, "%s%sand more", newline, lead);
     if (grid->cut_count > 0)
-        report_add(report, "%svalues cut short: %zu",
-                   report->text.size > start ? "; " : newline, grid->cut_count);
+        report_add(report, "%s%s cut (" TEXT_ELLIPSIS ")",
+                   report->text.size > start ? "; " : newline,
+                   NUMBER_OF(grid->cut_count, "value"));
+    if (report->text.size > start)
+        report_add(report, ": the format line prints all");
 }

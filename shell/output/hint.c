@@ -398,7 +398,7 @@ add_beginning(const struct hint_question *question,
         return false;
     if (report->text.size == 0) {
         report_add_text(report, text);
-        report_add(report, " is no whole value");
+        report_add(report, " is not a whole value");
     }
     report_add(report, ": ");
     report_add_text(report, colander_slice_text(path));

@@ -49,6 +49,17 @@ distance_of(const char *a, size_t a_size, const char *b, size_t b_size)
     return last[b_size];
 }
 
+/* Returns how many letters may differ: about a third. Of two, one may, but not
+ * the first, or both may be swapped. */
+static unsigned
+limit_of(const char *wanted, const char *name, size_t size)
+{
+    if (size > 2)
+        return (unsigned)size / 3;
+    return is_same(wanted[0], name[0]) ||
+           (is_same(wanted[0], name[1]) && is_same(wanted[1], name[0]));
+}
+
 void
 nearest_offer(struct nearest *nearest, const char *name)
 {
@@ -60,7 +71,7 @@ nearest_offer(struct nearest *nearest, const char *name)
         size < 2 || wanted_size < 2)
         return;
     distance = distance_of(nearest->wanted, wanted_size, name, size);
-    if (distance > size / 3 ||
+    if (distance > limit_of(nearest->wanted, name, size) ||
         (nearest->name != NULL && distance >= nearest->distance))
         return;
     nearest->name = name;

@@ -117,10 +117,19 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     return status;
 }
 
+/* Whether the line is a dot command: `.5` is a number. */
+static bool
+is_dot_command(const char *line)
+{
+    line += strspn(line, BLANKS);
+    return line[0] == '.' && isalpha((unsigned char)line[1]);
+}
+
 enum session_exit
 entries_run_chunk(struct entries *entries, const char *text, const char *name)
 {
     lua_State *L = interpreter_state(entries->interpreter);
+    enum session_exit status;
 
     switch (chunk_load(L, colander_slice_text(text), name)) {
     case CHUNK_READY:
@@ -129,7 +138,12 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
         return session_complain(entries->session, SESSION_FAILED,
                                 "%s: the end is missing", name + 1);
     case CHUNK_WRONG:
-        return interpreter_fail(entries->interpreter);
+        status = interpreter_fail(entries->interpreter);
+        if (is_dot_command(text))
+            fprintf(stderr, "commands that begin with a dot are for the "
+                            "prompt: without it they are commands of "
+                            "colander, or pipe them to 'colander shell'\n");
+        return status;
     }
     return run_loaded(entries, INTERPRETER_TRACEBACK);
 }
@@ -181,14 +195,6 @@ as_meant(const struct entries *entries, const char *line)
         return ".help";
     return strcmp(line, "quit") == 0 || strcmp(line, "exit") == 0 ? ".quit"
                                                                   : line;
-}
-
-/* Whether the line is a dot command: `.5` is a number. */
-static bool
-is_dot_command(const char *line)
-{
-    line += strspn(line, BLANKS);
-    return line[0] == '.' && isalpha((unsigned char)line[1]);
 }
 
 static enum colander_code

@@ -1,5 +1,6 @@
 /* See request.h. SPDX-License-Identifier: MIT */
 #include "shell/request.h"
+#include "shell/nearest.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -303,6 +304,33 @@ read_expressions(struct request *request, const struct session *session,
     return status;
 }
 
+/* Fails if the text ends almost like an order: "likes:dsc", "likes desc". */
+static enum colander_code
+check_order(const char *text, struct colander_error *err)
+{
+    static const char *const ends[] = {"desc", "asc", "descending",
+                                       "ascending"};
+    const size_t size = strlen(text);
+    size_t column = size;
+
+    while (column > 0 && text[column - 1] != ':' && text[column - 1] != ' ')
+        column--;
+    if (column < 2)
+        return COLANDER_OK;
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        struct nearest nearest = {.wanted = text + column};
+
+        nearest_offer(&nearest, ends[i]);
+        if (nearest.name != NULL)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "--order: '%.200s': write '%.*s:%s', or "
+                                 "'%.200s:asc' if that is the column",
+                                 text, (int)(column - 1), text,
+                                 i % 2 == 0 ? "desc" : "asc", text);
+    }
+    return COLANDER_OK;
+}
+
 /* Reads --order COL[:asc|:desc]. The key is an order that finds have. */
 static enum colander_code
 read_order(struct request *request, const struct arguments *arguments,
@@ -320,6 +348,11 @@ read_order(struct request *request, const struct arguments *arguments,
         (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
         request->is_descending = colon[1] == 'd';
         size = (size_t)(colon - text);
+    } else {
+        enum colander_code code = check_order(text, err);
+
+        if (code != COLANDER_OK)
+            return code;
     }
     if (size == strlen(COLANDER_KEY_COLUMN) &&
         strncmp(text, COLANDER_KEY_COLUMN, size) == 0) {

@@ -2,9 +2,9 @@
  * Where: see where.h.
  *
  * The stack begins with the message handler, the functions that add an
- * expression, list its columns and comparisons and judge a row, and the expressions in the
- * order in which they were added. Whatever may raise an error runs in a
- * protected call.
+ * expression, list its columns and comparisons and judge a row, and the
+ * expressions in the order in which they were added. Whatever may raise an
+ * error runs in a protected call.
  *
  * SPDX-License-Identifier: MIT
  */

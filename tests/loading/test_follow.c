@@ -194,6 +194,25 @@ FIXTURE_TEST(lines_are_loaded_as_they_are_written)
     assert_int_equal(it.lost_count, 0);
 }
 
+FIXTURE_TEST(a_log_that_does_not_exist_yet_is_waited_for)
+{
+    struct follower it = follower_of(fixture, "new.log");
+
+    start(&it);
+    usleep(SOON_MS * 1000);
+    put(&it, "new.log", "");
+    put(&it, "new.log", "{\"n\":1}\n{\"n\"");
+    await(&it, 1);
+    put(&it, "new.log", ":2}\n");
+    await(&it, 2);
+    stop(&it);
+    assert_rows(&it, "12");
+    assert_int_equal(it.lost_count, 0);
+    it = follower_of(fixture, "never.log");
+    start(&it);
+    stop(&it);
+}
+
 FIXTURE_TEST(a_line_without_an_end_waits_for_it)
 {
     struct follower it = follower_of(fixture, "a.log");
@@ -504,7 +523,6 @@ FIXTURE_TEST(what_cannot_be_followed_is_refused)
         {"a.mp", "\x81\xa1n\x01\n",
          "only lines of JSON or CSV can be followed"},
         {"a.gz", "\x1f\x8b\x08\x01", "a compressed file cannot be followed"},
-        {"none", NULL, "cannot open"},
         {"no/folder", NULL, "cannot open its folder"},
         {".", NULL, "is a directory"},
         {"pipe", NULL, "only a file can be followed"},

@@ -6,7 +6,8 @@ source "$(dirname "$0")/lib"
 PATH=$(dirname "$COLANDER"):$PATH
 cd "$work" || exit 1
 "$COLANDER" shell data -e 'db:family("tweets"):put(1, {}) db:family("sensors"):put(1, {})
-    db:family("odd name"):put(1, {}) db:family("$(touch run)"):put(1, {})'
+    db:family("odd name"):put(1, {}) db:family("users"):put(1, {id = 1, name = "Ann",
+    ["PM2.5"] = 7, tags = {"x"}}) db.users:put(2, {names = 1}) db:family("$(touch run)"):put(1, {})'
 touch tweak
 run 0 completion bash
 # shellcheck disable=SC1091 # it was just written
@@ -29,6 +30,15 @@ completes '-e' shell data -e
 completes '--help --man' help --
 completes 'tweak tweets' find data twe
 completes 'sensors' stats data s
+completes 'csv' find data tweets --format cs
+completes 'name names' find data users na
+completes 'name names' find data users name=x na
+completes 'id,name id,names' find data users --select id,na
+completes 'name names' find data users --order name
+completes 'PM2\\.5' update data users --set PM
+completes 'tags\[\]' delete data users --any tag tags'\['
+completes '' find data users --limit na
+completes '' find data nothing na
 completes 'tweak' load data tweets tw
 completes 'odd name' find data odd
 completes '$(touch run)' find data '$'

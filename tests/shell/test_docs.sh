@@ -13,6 +13,7 @@ cd "$work" || exit 1
 colander() {
     "$COLANDER" "$@"
 }
+PATH=$(dirname "$COLANDER"):$PATH # for what a page runs in Lua
 
 # Figures become N. A step that took no time, and work that is sometimes already
 # done, are not shown.

@@ -171,7 +171,8 @@ TEST(what_does_not_fit_is_cut_or_left_out_and_reported)
     assert_printed(grid, "k  text\n"
                          "-  -----------------\n"
                          "1  abcdefghijklmnop\xE2\x80\xA6\n");
-    assert_left_out(grid, "columns not shown: other; values cut short: 1");
+    assert_left_out(grid, "columns left out: other; 1 value cut "
+                          "(\xE2\x80\xA6): the format line prints all");
 }
 
 /* Even if the last cell of the line is half of a wide character. */
@@ -192,7 +193,8 @@ TEST(a_text_far_wider_than_the_line_is_reported_as_cut)
         assert_non_null(strstr(shown, i == 0 ? "\nzzzzzzzz\xE2\x80\xA6\n"
                                              : "\xE6\x97\xA5\xE2\x80\xA6"));
         free(shown);
-        assert_left_out(grid, "values cut short: 1");
+        assert_left_out(
+            grid, "1 value cut (\xE2\x80\xA6): the format line prints all");
     }
 }
 
@@ -208,7 +210,8 @@ TEST(later_rows_are_under_the_first_heads)
     put(grid, "k", "abcdef", false);
     put(grid, "late", "x", false);
     assert_printed(grid, "ab\xE2\x80\xA6\n");
-    assert_left_out(grid, "columns not shown: late; values cut short: 1");
+    assert_left_out(grid, "columns left out: late; 1 value cut (\xE2\x80\xA6): "
+                          "the format line prints all");
 }
 
 TEST(a_key_is_never_cut_and_columns_stand_where_they_are_placed)
@@ -230,7 +233,8 @@ TEST(a_key_is_never_cut_and_columns_stand_where_they_are_placed)
     assert_printed(grid, "key         n  text\n"
                          "----------  -  ---------\n"
                          "0123456789  1  abcdefgh\xE2\x80\xA6\n");
-    assert_left_out(grid, "columns not shown: list; values cut short: 1");
+    assert_left_out(grid, "columns left out: list; 1 value cut (\xE2\x80\xA6): "
+                          "the format line prints all");
 }
 
 TEST(a_grid_without_a_width_cuts_nothing_in_later_rows_either)

@@ -47,8 +47,8 @@ hint "user holds maps: user.name?" user=Ann
 hint "at holds times, 2015 is a number: at~2015 finds those that begin with it" 'at>2015'
 hint "at holds times, 2015 is a number: at~2015 finds those that begin with it" at=2015
 hint "at holds times, 2016 is a number" at=2016
-hint "2015-03 is no whole value: day~2015-03 finds those that begin with it" day=2015-03
-hint "2015 is no whole value: day~2015 finds those that begin with it" day=2015
+hint "2015-03 is not a whole value: day~2015-03 finds those that begin with it" day=2015-03
+hint "2015 is not a whole value: day~2015 finds those that begin with it" day=2015
 hint '' day=2016
 hint '' day=2015-04
 hint "at holds times, soon is a text" 'at<soon'
@@ -127,6 +127,25 @@ prints '{"_key":1,"note":"a b"}'
 says "no row has 'nots': did you mean 'note'?"
 run 0 find odd rows --key 1 --select _key,note,rare
 says ''
+
+# Orders that are written in another way
+for order in note:dsc 'note desc' note:DESC 'note Descending' note:des; do
+    run 2 find odd rows --order "$order"
+    says "colander: find: --order: '$order': write 'note:desc', or '$order:asc' if that is the column"
+done
+run 2 find odd rows --order note:Asc
+says_some "write 'note:asc'"
+run 0 find odd rows --order note:de:asc --limit 1 --select note
+says "no row has 'note:de'"
+run 0 find odd rows --order x:disk --limit 1 --select note
+says "no row has 'x:disk'"
+
+# Names of two letters
+hint "no row has 'ta': did you mean 'at'?" ta=1
+hint "no row has 'ay': did you mean 'at'?" ay=1
+hint "no row has 'att': did you mean 'at'?" att=1
+hint "no row has 'bt'" bt=1
+hint "no row has 'a'" a=1
 
 # A column that rows are ordered by, and rows that --skip leaves out
 run 0 find odd rows --order nots --limit 1 --select note

@@ -74,7 +74,7 @@ has packed "$people"
 # several files, with different columns, into one family
 load 3 many people.jsonl t.csv t.tsv --key name
 says "colander: load: people.jsonl:1:1: no column 'name' for the key
-colander: load: people.jsonl:3:1: no column 'name' for the key
+colander: load: 1 more record without a column for the key
 6 records read: 2 rows new, 2 replaced; 2 rejected"
 load 3 many people.jsonl --key age
 says "colander: load: people.jsonl:3:1: no column 'age' for the key
@@ -82,12 +82,10 @@ says "colander: load: people.jsonl:3:1: no column 'age' for the key
 
 printf 'PM2.5,a\n7,1\n' >point.csv
 load 2 point t.tsv point.csv --key PM2.5
-says "colander: load: t.tsv: the header has no column 'PM2.5' for the key
-0 rows loaded"
+says "colander: load: t.tsv: the header has no column 'PM2.5' for the key"
 load 2 point point.csv --key PM2.5
 says "colander: load: point.csv: the header has no column 'PM2.5' for the \
-key: write a point in a name as \\.
-0 rows loaded"
+key: write a point in a name as \\."
 load 0 point point.csv --key 'PM2\.5'
 has point '{"_key":7,"PM2.5":7,"a":1}'
 echo '{"a":[1],"b":{"c":1}}' >nested.jsonl
@@ -142,8 +140,7 @@ load 0 bad bad.jsonl --max-errors 6
 load 3 stopped bad.jsonl --max-errors 1
 says_some '^colander: load: .*bad.jsonl: more than 1 rejected$'
 load 2 bad bad.jsonl --rejects bad.jsonl
-says "colander: load: the file for rejects, 'bad.jsonl', is one of the files to load
-0 rows loaded"
+says "colander: load: the file for rejects, 'bad.jsonl', is one of the files to load"
 
 printf 'a,b\n1,2\n3\n"4,5\n6,7\n"8"x,9\n10,11\n' >bad.csv
 load 3 badcsv bad.csv --key a --rejects rejects
@@ -277,6 +274,15 @@ load 0 named types.csv --type i=string --type idd=string --type 'n=number' --key
 says_some "^no row has 'idd'"
 grep -q "'i'" err && complain 'a column that rows have is said to be missing'
 
+# records without the key: one line for all
+seq 30 | sed 's/.*/{"id": &}/' >keyless.jsonl
+load 3 keyless keyless.jsonl --key idd
+says "colander: load: keyless.jsonl:1:1: no column 'idd' for the key: did you mean 'id'?
+colander: load: 29 more records without a column for the key
+0 rows loaded; 30 rejected"
+load 1 keyless nowhere.jsonl
+says 'colander: load: nowhere.jsonl: cannot open: No such file or directory'
+
 # values that are not of their type, in CSV and JSON, and where the first is
 (echo 'id,n,b'; seq 2000 | sed 's/.*/&,&,yes/'; printf '2001,"a\nb",no\n2002,x,\n') >misfits.csv
 load 0 misfits misfits.csv --key id --type n=integer --type b=boolean
@@ -375,8 +381,14 @@ load 2 app --follow
 says_some '^colander: load: a load follows one file, which has a name$'
 load 2 app app.log app.log.1 --follow
 load 2 app app.log --follow --bulk
-load 1 vain none.log --follow
-says_some '^colander: load: none.log: cannot open: No such file or directory$'
+load 1 vain none/a.log --follow
+says_some '^colander: load: none/a.log: cannot open its folder: No such file or directory$'
+"$COLANDER" load s vain none.log --follow 2>err &
+while ! grep -q 'none.log does not exist yet: waiting for it' err; do sleep 0.1; done
+kill -TERM $!
+wait $! || complain 'waiting for a log does not end well'
+says 'none.log does not exist yet: waiting for it
+0 rows loaded'
 run 0 families s
 ! grep -q vain out || complain 'a log that does not exist leaves a family'
 
@@ -391,10 +403,9 @@ says '2 rows loaded'
 has posts '{"_key":["cats",1],"id":1,"t":"a","source":"archive","year":2020,"a.b":"7","e":100000.0,"topic":"cats"}
 {"_key":["dogs.v2",1],"id":1,"t":"b","source":"archive","year":2020,"a.b":"7","e":100000.0,"topic":"dogs.v2"}'
 load 2 added posts/cats.csv --add t=1
-says "colander: load: posts/cats.csv: the header has the column 't' already
-0 rows loaded"
+says "colander: load: posts/cats.csv: the header has the column 't' already: add it under another name"
 load 3 added posts/dogs.v2.jsonl.gz --add id=1
-says_some "column 'id': name appears twice$"
+says_some "the record has the column 'id' already: add it under another name$"
 load 2 added posts/cats.csv --add x
 load 2 added posts/cats.csv --add 'x=[1]'
 load 2 added posts/cats.csv --add x=1 --add x=2
@@ -423,8 +434,7 @@ sed -i 's/10998/10000/' long.jsonl
 load 2 long long.jsonl --resume
 says_some 'long.jsonl: cannot resume at byte 15000: the file has changed'
 load 1 log log.jsonl nowhere --resume
-says 'colander: load: nowhere: cannot open: No such file or directory
-0 rows loaded'
+says 'colander: load: nowhere: cannot open: No such file or directory'
 run 0 shell s -e 'log:drop()'
 load 0 log log.jsonl --resume
 says '3 rows loaded'
@@ -473,8 +483,7 @@ load 0 bulk people.jsonl t.csv --bulk
 run 0 find s bulk --count
 prints 4
 load 2 bulk people.jsonl --bulk
-says "colander: load: family 'bulk' has rows: a bulk needs a family without rows
-0 rows loaded"
+says "colander: load: family 'bulk' has rows: a bulk needs a family without rows"
 load 2 other people.jsonl --bulk --resume
 load 0 bulk people.jsonl t.csv --resume
 says '0 rows loaded; 2 files loaded before'

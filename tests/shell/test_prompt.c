@@ -436,7 +436,8 @@ TEST(tables_have_the_width_and_the_null_that_was_chosen)
 {
     start(&terminal);
     enter(&terminal, ".width 20", "");
-    enter(&terminal, "tweets:find{number = 5}", "columns not shown: note");
+    enter(&terminal, "tweets:find{number = 5}",
+          "columns left out: note: the format line prints all");
     enter(&terminal, ".width", "20\r\n");
     enter(&terminal, ".width off", "");
     enter(&terminal, "tweets:find{number = 5}", "_key  number  user   note");

@@ -85,6 +85,14 @@ for name in users nosuch; do
     says_some '^colander: the store is closed$'
 done
 
+# Dot commands are for the prompt, and for what is piped. Help has conditions.
+run 1 shell "$work/s" -e '.find users'
+says_some '^commands that begin with a dot are for the prompt'
+run 1 shell "$work/s" -e '5 +* 5'
+grep -q 'for the prompt' "$work/err" && complain 'Lua is said to be a dot command'
+echo .help | "$COLANDER" shell "$work/s" >"$work/out" 2>&1
+prints_some '^Conditions: eq ne .* between '
+
 # A family that a global hides, and methods of other values
 "$COLANDER" shell "$work/hidden" -e 'db:family("all"):put(1, {}) db:family("print"):put(1, {})' \
     </dev/null || complain 'no store'
