@@ -23,6 +23,19 @@ add_condition(struct conditions *conditions, const struct session *session,
     return SESSION_FINE;
 }
 
+/* A word alone may be a value that is looked for. */
+static void
+add_any_hint(const char *word, struct colander_error *err)
+{
+    static const char without_operator[] = "right after the column";
+    const size_t size = strlen(err->message);
+
+    if (word[0] != '\0' && strpbrk(word, "=!<>~?") == NULL &&
+        strstr(err->message, without_operator) != NULL)
+        (void)snprintf(err->message + size, sizeof(err->message) - size,
+                       ", or --any '%.100s' to find it in any column", word);
+}
+
 /* Adds the words after the family. */
 static enum session_exit
 add_words(struct conditions *conditions, const struct session *session,
@@ -37,6 +50,8 @@ add_words(struct conditions *conditions, const struct session *session,
         return SESSION_FINE;
     predicate =
         colander_where_words(words, arguments->word_count - 1, &fault, &err);
+    if (predicate == NULL)
+        add_any_hint(words[fault.word], &err);
     return add_condition(conditions, session, predicate, words[fault.word],
                          fault.offset, &err);
 }

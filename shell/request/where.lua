@@ -55,6 +55,8 @@ end
 local hints = {
     ["'='"] = " (write == for equal)", ["'!'"] = " (write ~= for not equal)",
     ["'&'"] = " (write and)", ["'|'"] = " (write or)",
+    ["'like'"] = ' (write contains(text, "x"))',
+    ["'LIKE'"] = ' (write contains(text, "x"))',
 }
 
 -- Returns a message of Lua as one that fits an expression.

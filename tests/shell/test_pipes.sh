@@ -35,7 +35,7 @@ pipe 2 '.families --format line
 
 .find tweets user
 .families' shell "$demo"
-says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the column
+says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the column, or --any 'user' to find it in any column
     user
         ^"
 [ "$(grep -c '^_key = tweets' "$work/out")" = 1 ] ||
