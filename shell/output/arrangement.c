@@ -55,13 +55,9 @@ arrangement_init(struct arrangement *arrangement, const char *const *paths,
         column->name = first_name(paths[i], &column->size);
         if (column->name == NULL)
             break;
-        if (find_column(arrangement,
-                        colander_slice_of(column->name, column->size)) == NULL)
-            arrangement->count++;
-        else
-            free(column->name);
+        arrangement->count++; /* a name that comes again gets no value */
     }
-    if (arrangement->builder == NULL || arrangement->count == 0)
+    if (arrangement->builder == NULL || arrangement->count < count)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for the selected columns");
     return COLANDER_OK;
