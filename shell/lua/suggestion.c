@@ -29,6 +29,15 @@ find_name(const char *text, const char *kind, const char *value,
     return true;
 }
 
+/* Whether the first line of the text ends so. */
+static bool
+has_end(const char *text, const char *end)
+{
+    const char *at = strstr(text, end);
+
+    return at != NULL && strchr("\n", at[strlen(end)]) != NULL;
+}
+
 /* Offers the names in the table on top, and pops it. They stay valid: the table
  * is one that lives as long as the state. */
 static void
@@ -132,6 +141,11 @@ suggestion_add(lua_State *L, struct colander_store *store)
         add_nearest(L, &nearest); /* raises no error but for memory */
     } else if (find_name(lua_tostring(L, -1), "global", "function", name)) {
         add_hidden(L, &names, name);
+    } else if (has_end(lua_tostring(L, -1),
+                       "attempt to index a function value")) {
+        lua_pushliteral(L, ": groups are for a loop, such as for value, count "
+                           "in tweets:find():group(\"user\"):count() do");
+        lua_concat(L, 2);
     }
     colander_names_release(&names);
 }

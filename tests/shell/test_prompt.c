@@ -174,7 +174,7 @@ TEST(a_failure_leaves_the_prompt)
           "no command '.tabels': did you mean '.tables'?");
     enter(&terminal, ".find tweets number",
           "find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the "
-          "column\r\n"
+          "column, or --any 'number' to find it in any column\r\n"
           "    number\r\n          ^\r\n");
     enter(&terminal, ".mode xml", "mode: no format 'xml'");
     enter(&terminal, ".families", "tweets");

@@ -106,6 +106,8 @@ run 0 shell "$work/hidden" -e 'db.all:find()'
 prints '{"_key":1}'
 run 1 shell "$work/hidden" -e 'db.all:first()'
 says_some "\(method 'first'\): queries have it, such as find\(\):first\(\)$"
+run 1 shell "$work/hidden" -e 'db.all:find():group("a"):count():limit(3)'
+says_some 'a function value: groups are for a loop, such as for value, count in '
 run 1 shell "$work/hidden" -e 'db:put(1, {})'
 says_some "\(method 'put'\): a family has it$"
 
