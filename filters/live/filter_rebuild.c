@@ -86,6 +86,24 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
     return code;
 }
 
+/* Lets the worker open the new filter of an SST. It may just have changed the
+ * state of the file, which then has the old filter still, whose path is that of
+ * the new one. Returns false if the SST is gone. */
+static bool
+open_again(struct registry *registry, struct sst_file *file)
+{
+    struct sst_file *now = sst_file_ref(file);
+    enum colander_code code = COLANDER_NOT_FOUND;
+
+    while (now != NULL && code == COLANDER_NOT_FOUND) {
+        code = registry_change(registry, now, FILE_PENDING, NULL, NULL);
+        sst_file_unref(registry, now);
+        now = registry_find(registry, file->number);
+    }
+    sst_file_unref(registry, now);
+    return code == COLANDER_OK;
+}
+
 enum colander_code
 filters_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
                 struct colander_error *err)
@@ -109,8 +127,7 @@ filters_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
         code = filter_publish(&filters->names, path, file->number, file->size,
                               err);
     if (still == file && code == COLANDER_OK)
-        *is_done = registry_change(&filters->registry, file, FILE_PENDING, NULL,
-                                   NULL) == COLANDER_OK;
+        *is_done = open_again(&filters->registry, file);
     else
         (void)unlink(path);
     pthread_mutex_unlock(&filters->names.mutex);

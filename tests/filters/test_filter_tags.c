@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/candidates.h"
+#include "columns/store.h"
 #include "filters/context.h"
 #include "filters/live.h"
 #include "support/cases.h"
@@ -12,6 +13,51 @@
 #include "support/filter_files.h"
 
 #define ROWS 100
+
+/* A filter of this family gets another state once it has been replaced on disk;
+ * NULL: none. The linker redirects the calls here. */
+static struct colander_family *changed_next;
+static unsigned publish_count;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+enum colander_code __real_filter_publish(struct filter_names *names,
+                                         const char *path, uint64_t number,
+                                         uint64_t size,
+                                         struct colander_error *err);
+enum colander_code __wrap_filter_publish(struct filter_names *names,
+                                         const char *path, uint64_t number,
+                                         uint64_t size,
+                                         struct colander_error *err);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+/* Does what the worker may do at this moment, with what it read before. */
+static void
+change_state(struct colander_family *family, uint64_t number)
+{
+    struct filters *filters = store_hooks_context(family->store);
+    struct sst_file *file = registry_find(&filters->registry, number);
+
+    assert_non_null(file);
+    OK(registry_change(&filters->registry, file, FILE_OPEN, file->filter,
+                       NULL));
+    sst_file_unref(&filters->registry, file);
+}
+
+enum colander_code
+__wrap_filter_publish(struct filter_names *names, const char *path,
+                      uint64_t number, uint64_t size,
+                      struct colander_error *err)
+{
+    const enum colander_code code =
+        __real_filter_publish(names, path, number, size, err);
+
+    if (changed_next == NULL)
+        return code;
+    publish_count++;
+    if (publish_count == 1)
+        change_state(changed_next, number);
+    return code;
+}
 
 /* Writes a file of ROWS rows, each with a unique value from `n` on. */
 static void
@@ -104,6 +150,23 @@ FIXTURE_TEST(filters_that_were_rebuilt_are_used)
     assert_all_loaded(family);
     assert_int_equal(filter_stats(family).damaged_count, 0);
     assert_int_equal(filter_stats(family).rebuilt_count, 0);
+}
+
+/* Its old filter would be looked for under the name of the new one. */
+FIXTURE_TEST(a_filter_that_is_loaded_while_it_is_replaced_is_replaced)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+
+    write_file(fixture, family, 0);
+    assert_all_loaded(family);
+    changed_next = family;
+    OK(colander_family_refilter(family, NULL, NULL));
+    changed_next = NULL;
+    assert_int_equal(publish_count, 1);
+    for (int64_t n = 0; n < ROWS; n++)
+        assert_int_equal(count_equal(fixture, family, "n", n), 1);
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
 }
 
 static void
