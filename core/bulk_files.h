@@ -49,10 +49,19 @@ COLANDER_CHECKED enum colander_code bulk_files_mark(struct bulk_files *files,
                                                     struct colander_error *err);
 
 /*
- * Adds all finished files and marks to the family, synced. Flushes the family
- * first, so what was written to it before is synced, too. Writes and new
- * snapshots wait until the files have joined; older snapshots do not see them.
- * On failure no file has joined.
+ * Prepares what takes long of joining, while others write: flushes most of the
+ * family, and writes the marks. From then on no file or mark is added. Fails
+ * with DROPPED, or with INVALID if the files must be the first and the family
+ * has a key.
+ */
+COLANDER_CHECKED enum colander_code
+bulk_files_prepare(struct bulk_files *files, struct colander_error *err);
+
+/*
+ * Adds all finished files and marks to the family, synced. They must have been
+ * prepared. Flushes what was written to the family since, so what was written
+ * to it before is synced, too. Writes and new snapshots wait until the files
+ * have joined; older snapshots do not see them. On failure no file has joined.
  */
 COLANDER_CHECKED enum colander_code
 bulk_files_install(struct bulk_files *files, struct colander_error *err);

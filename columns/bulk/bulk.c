@@ -347,14 +347,17 @@ build_files(struct colander_bulk *bulk, uint64_t *row_count)
 }
 
 /* With all keys locked: a patch, which reads a row and writes it, must not do
- * so before and after the rows are there. */
+ * so before and after the rows are there. Meanwhile nobody writes to the store,
+ * so what takes long is done before. */
 static enum colander_code
 install_files(struct colander_bulk *bulk)
 {
     const struct key_locks all = {.alone = UINT32_MAX};
-    enum colander_code code;
+    enum colander_code code = bulk_files_prepare(bulk->files, &bulk->err);
 
     static_assert(KEY_LOCKS == 32, "a bit for each");
+    if (code != COLANDER_OK)
+        return code;
     key_locks_lock(&all, bulk->store);
     code = bulk_files_install(bulk->files, &bulk->err);
     key_locks_unlock(&all, bulk->store);

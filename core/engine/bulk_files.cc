@@ -27,6 +27,7 @@ extern "C" {
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/table.h>
 
+#include <cassert>
 #include <cstdlib>
 #include <map>
 #include <shared_mutex>
@@ -60,6 +61,7 @@ struct bulk_files {
     std::vector<std::string> withdrawn; /* paths */
 
     std::map<std::string, std::string> marks; /* by key; empty: removed */
+    bool is_prepared = false;                 /* the file of marks is written */
 
     ~bulk_files();
 };
@@ -263,37 +265,67 @@ read_back(struct bulk_files *files, const std::string &path, uint64_t first_end,
     return rows->status();
 }
 
-/* Finishes the file and adds it to the list. The list gets its room first, with
- * some for other threads: a file with a tag that is not in the list would leave
- * its filter on disk. */
+namespace
+{
+
+/* A file that is being finished. What its observer has for it is removed unless
+ * the file gets into the list, also by an exception. Until then present_sst()
+ * has what is known of it. */
+class Unlisted
+{
+  public:
+    explicit Unlisted(struct bulk_sst *sst) : sst_(sst)
+    {
+        present_sst() = {};
+    }
+
+    Unlisted(const Unlisted &) = delete;
+    Unlisted &operator=(const Unlisted &) = delete;
+
+    ~Unlisted()
+    {
+        const File file = {std::string(), Created()};
+
+        present_sst() = {};
+        if (!sst_->is_finished)
+            forget(sst_->files->family, file);
+    }
+
+    void
+    List()
+    {
+        std::lock_guard<std::mutex> hold(sst_->files->mutex);
+
+        sst_->files->files.push_back({sst_->path, Created()});
+        sst_->is_finished = true;
+    }
+
+  private:
+    struct sst_created
+    Created() const
+    {
+        struct sst_created created = present_sst();
+
+        created.family = sst_->files->family->handle->GetID();
+        return created;
+    }
+
+    struct bulk_sst *sst_;
+};
+
+} // namespace
+
+/* Finishes the file and adds it to the list. */
 static rocksdb::Status
 complete(struct bulk_sst *sst)
 {
-    const size_t room = 64;
-    struct bulk_files *files = sst->files;
-    rocksdb::Status status;
-    File file = {sst->path, {}};
+    Unlisted unlisted(sst);
+    rocksdb::Status status = sst->writer->Finish();
 
-    {
-        std::lock_guard<std::mutex> hold(files->mutex);
-
-        if (files->files.capacity() - files->files.size() < room)
-            files->files.reserve(2 * files->files.size() + room);
-    }
-    present_sst() = {};
-    status = sst->writer->Finish();
-    file.created = std::exchange(present_sst(), {});
-    file.created.family = files->family->handle->GetID();
     if (status.ok())
-        status = read_back(files, sst->path, sst->first, sst->size);
-    sst->is_finished = status.ok();
-    if (status.ok()) {
-        std::lock_guard<std::mutex> hold(files->mutex);
-
-        files->files.push_back(std::move(file));
-    } else {
-        forget(files->family, file);
-    }
+        status = read_back(sst->files, sst->path, sst->first, sst->size);
+    if (status.ok())
+        unlisted.List();
     return status;
 }
 
@@ -471,79 +503,49 @@ bulk_files_mark(struct bulk_files *files, struct colander_slice name,
                 struct colander_slice value, struct colander_error *err)
 {
     return guard(err, "add a mark", [&] {
+        assert(!files->is_prepared);
         files->marks[mark_key(files->family, name)] =
             to_rocksdb(value).ToString();
         return COLANDER_OK;
     });
 }
 
+static std::string
+path_of_marks(const struct bulk_files *files)
+{
+    return files->directory + "/marks.sst";
+}
+
 /* Writes the marks to a file of the column family that has them. */
 static rocksdb::Status
-write_marks(const struct bulk_files *files, const std::string &path)
+write_marks(struct bulk_files *files)
 {
     rocksdb::SstFileWriter writer(rocksdb::EnvOptions(files->options),
                                   files->options,
                                   files->family->engine->default_handle.get());
-    rocksdb::Status status = writer.Open(path);
+    rocksdb::Status status;
 
+    if (files->marks.empty())
+        return status;
+    status = writer.Open(path_of_marks(files));
     for (const auto &mark : files->marks) {
         if (status.ok())
             status = mark.second.empty() ? writer.Delete(mark.first)
                                          : writer.Put(mark.first, mark.second);
     }
-    return status.ok() ? writer.Finish() : status;
+    if (status.ok())
+        status = writer.Finish();
+    return status.ok() ? read_back(files, path_of_marks(files), 0, 0) : status;
 }
 
-/* ------------------------------------------------------------- joining --- */
+/* ----------------------------------------------------------- preparing --- */
 
-static rocksdb::IngestExternalFileArg
-argument_for(rocksdb::ColumnFamilyHandle *handle)
+static enum colander_code
+check_joins(const struct bulk_files *files, struct colander_error *err)
 {
-    rocksdb::IngestExternalFileArg argument;
-
-    argument.column_family = handle;
-    argument.options.move_files = true;
-    argument.options.write_global_seqno = false; /* the MANIFEST has it */
-    return argument;
-}
-
-/* Begins or ends noting which files are replaced. */
-static void
-note_gone(struct engine *engine, bool is_joining)
-{
-    std::lock_guard<std::mutex> hold(engine->gone_mutex);
-
-    engine->is_joining = is_joining;
-    engine->gone.clear();
-}
-
-static rocksdb::Status
-ingest(struct bulk_files *files)
-{
-    struct engine *engine = files->family->engine;
-    std::vector<rocksdb::IngestExternalFileArg> arguments;
-    rocksdb::Status status;
-
-    if (!files->files.empty()) {
-        arguments.push_back(argument_for(files->family->handle.get()));
-        for (const File &file : files->files)
-            arguments.back().external_files.push_back(file.path);
-    }
-    if (!files->marks.empty()) {
-        const std::string path = files->directory + "/marks.sst";
-
-        status = write_marks(files, path);
-        if (status.ok())
-            status = read_back(files, path, 0, 0);
-        arguments.push_back(argument_for(engine->default_handle.get()));
-        arguments.back().external_files.push_back(path);
-    }
-    if (!status.ok() || arguments.empty())
-        return status;
-    note_gone(engine, true);
-    status = engine->db->IngestExternalFiles(arguments);
-    note_gone(engine, false);
-    return status;
+    if (files->family->is_dropped)
+        return fail_dropped(files->family, err);
+    return files->is_first ? check_no_keys(files->family, err) : COLANDER_OK;
 }
 
 /* Flushes what would be between older and newer files. RocksDB 7.8 refuses
@@ -566,12 +568,123 @@ flush(const struct bulk_files *files)
     return status;
 }
 
-static enum colander_code
-check_joins(const struct bulk_files *files, struct colander_error *err)
+/* Whether writes to the family would have to wait long for a flush. Those to
+ * the store's own records are few. */
+static bool
+has_much_unflushed(const struct bulk_files *files)
 {
-    if (files->family->is_dropped)
-        return fail_dropped(files->family, err);
-    return files->is_first ? check_no_keys(files->family, err) : COLANDER_OK;
+    const uint64_t much = uint64_t{1} << 20;
+    uint64_t size = 0;
+
+    return files->family->engine->db->GetIntProperty(
+               files->family->handle.get(),
+               rocksdb::DB::Properties::kCurSizeAllMemTables, &size) &&
+           size > much;
+}
+
+/* While a flush is under way, others write. That is less each time, unless they
+ * write faster than files can be written. */
+static rocksdb::Status
+flush_most(const struct bulk_files *files)
+{
+    const unsigned rounds = 4;
+    rocksdb::Status status = flush(files);
+
+    for (unsigned i = 1; i < rounds && status.ok() && has_much_unflushed(files);
+         i++)
+        status = flush(files);
+    return status;
+}
+
+enum colander_code
+bulk_files_prepare(struct bulk_files *files, struct colander_error *err)
+{
+    struct engine_family *family = files->family;
+
+    return guard(err, "prepare SSTs", [&] {
+        std::shared_lock<SharedLock> no_drop(family->flush_lock);
+        enum colander_code code = check_joins(files, err);
+        rocksdb::Status status;
+
+        if (code != COLANDER_OK)
+            return code;
+        status = write_marks(files);
+        files->is_prepared = status.ok();
+        if (!status.ok())
+            return family_result(family, status, "write marks", err);
+        return family_result(family, flush_most(files), "flush", err);
+    });
+}
+
+/* ------------------------------------------------------------- joining --- */
+
+static rocksdb::IngestExternalFileArg
+argument_for(rocksdb::ColumnFamilyHandle *handle)
+{
+    rocksdb::IngestExternalFileArg argument;
+
+    argument.column_family = handle;
+    argument.options.move_files = true;
+    argument.options.write_global_seqno = false; /* the MANIFEST has it */
+    return argument;
+}
+
+namespace
+{
+
+/* While it exists, it is noted which files are replaced. */
+class Joining
+{
+  public:
+    explicit Joining(struct engine *engine) : engine_(engine)
+    {
+        Note(true);
+    }
+
+    Joining(const Joining &) = delete;
+    Joining &operator=(const Joining &) = delete;
+
+    ~Joining()
+    {
+        Note(false);
+    }
+
+  private:
+    void
+    Note(bool is_joining)
+    {
+        std::lock_guard<std::mutex> hold(engine_->gone_mutex);
+
+        engine_->is_joining = is_joining;
+        engine_->gone.clear();
+    }
+
+    struct engine *engine_;
+};
+
+} // namespace
+
+static rocksdb::Status
+ingest(struct bulk_files *files)
+{
+    struct engine *engine = files->family->engine;
+    std::vector<rocksdb::IngestExternalFileArg> arguments;
+
+    if (!files->files.empty()) {
+        arguments.push_back(argument_for(files->family->handle.get()));
+        for (const File &file : files->files)
+            arguments.back().external_files.push_back(file.path);
+    }
+    if (!files->marks.empty()) {
+        arguments.push_back(argument_for(engine->default_handle.get()));
+        arguments.back().external_files.push_back(path_of_marks(files));
+    }
+    if (arguments.empty())
+        return rocksdb::Status::OK();
+
+    const Joining joining(engine);
+
+    return engine->db->IngestExternalFiles(arguments);
 }
 
 /* With all locks. */
@@ -598,20 +711,15 @@ bulk_files_install(struct bulk_files *files, struct colander_error *err)
     struct engine_family *family = files->family;
     struct engine *engine = family->engine;
 
+    assert(files->is_prepared);
     return guard(err, "install SSTs", [&] {
         std::shared_lock<SharedLock> no_drop(family->flush_lock);
-        enum colander_code code = check_joins(files, err);
+        std::unique_lock<SharedLock> no_write(engine->writes_lock);
         rocksdb::Status status;
 
-        if (code != COLANDER_OK)
-            return code;
-        status = flush(files); /* most of it, while marks may be written */
-        if (!status.ok())
-            return family_result(family, status, "flush", err);
-
-        std::unique_lock<SharedLock> no_write(engine->writes_lock);
-
-        status = flush(files);
+        if (family->is_dropped)
+            return fail_dropped(family, err);
+        status = flush(files); /* what was written since it was prepared */
         if (!status.ok())
             return family_result(family, status, "flush", err);
 

@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/bulk.h"
+#include "columns/runs.h"
+#include "columns/store.h"
 #include "columns/unchecked.h"
 #include "core/engine.h"
 #include "support/cases.h"
@@ -359,6 +361,7 @@ FIXTURE_TEST(one_of_several_inserts_of_a_key_writes_it)
 }
 
 struct commit {
+    struct colander_family *family;
     struct colander_bulk *bulk;
     pthread_t thread;
     enum colander_code code;
@@ -404,6 +407,47 @@ FIXTURE_TEST(a_bulk_waits_for_a_patch)
     /* it is refused: the family has a row now */
     assert_int_not_equal(commit.code, COLANDER_OK);
     assert_row(family, "k", "{\"_key\":\"k\",\"b\":2}");
+    colander_bulk_destroy(commit.bulk);
+}
+
+/* Waits until a commit has flushed the family, while the caller holds locks of
+ * keys. Fails if it does not. */
+static void
+await_flush(void *context)
+{
+    struct commit *commit = context;
+    struct engine_family *engine_family;
+    unsigned tries = 0;
+
+    OK(family_make(commit->family, &engine_family, NULL));
+    assert_false(engine_family_is_flushed(engine_family));
+    pthread_create(&commit->thread, NULL, run_commit, commit);
+    while (!engine_family_is_flushed(engine_family)) {
+        assert_true(tries++ < 3000);
+        usleep(10000);
+    }
+}
+
+/* Writers of all families wait while files join, and must not for a flush. */
+FIXTURE_TEST(a_run_flushes_the_family_before_it_locks_keys)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = text_key("k");
+    const struct colander_slice at = colander_buffer_slice(&key);
+    struct commit commit = {.family = family};
+
+    OK(put_text(fixture, family, "old", "a", colander_integer(1), NULL));
+    OK(colander_run_create(family, &commit.bulk, NULL));
+    OK(colander_bulk_add(commit.bulk, at,
+                         fixture_row(fixture, "a", colander_integer(1)), NULL));
+    before_write = await_flush;
+    before_write_context = &commit;
+    OK(colander_family_patch(family, at,
+                             fixture_row(fixture, "b", colander_integer(2)),
+                             NULL, NULL));
+    pthread_join(commit.thread, NULL);
+    assert_int_equal(commit.code, COLANDER_OK);
+    assert_row(family, "k", "{\"_key\":\"k\",\"a\":1}"); /* it came later */
     colander_bulk_destroy(commit.bulk);
 }
 

@@ -95,6 +95,7 @@ assert_mark(struct engine_family *family, const char *expected)
 static void
 install(struct bulk_files *files)
 {
+    OK(bulk_files_prepare(files, NULL));
     OK(bulk_files_install(files, NULL));
     bulk_files_destroy(files);
 }
@@ -243,6 +244,7 @@ ENGINE_TEST(a_file_that_decays_before_it_joins_is_an_error)
         if (i % 4 < 2)
             at = (uint64_t)status.st_size - 1 - at;
         damage(path, at, i % 2 == 0);
+        OK(bulk_files_prepare(files, why()));
         assert_int_not_equal(bulk_files_install(files, why()), COLANDER_OK);
         bulk_files_destroy(files);
         assert_mark(family, NULL);

@@ -101,6 +101,7 @@ write_bulk(struct engine_family *family, uint64_t *random)
                         random_value(random, value, sizeof(value)), &size,
                         NULL));
     OK(bulk_sst_finish(&sst, NULL));
+    OK(bulk_files_prepare(files, NULL));
     OK(bulk_files_install(files, NULL));
     bulk_files_destroy(files);
 }
