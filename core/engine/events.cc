@@ -60,9 +60,11 @@ present_sst()
 bool
 is_beside(const struct engine *engine, const std::string &path)
 {
-    const std::string prefix = engine->path + "/" DIRECTORY_BULK;
+    const char bulks[] = "/" DIRECTORY_BULK;
+    const size_t size = engine->path.size();
 
-    return path.compare(0, prefix.size(), prefix) == 0;
+    return path.compare(0, size, engine->path) == 0 &&
+           path.compare(size, sizeof(bulks) - 1, bulks) == 0;
 }
 
 namespace
@@ -331,20 +333,41 @@ class Listener : public rocksdb::EventListener
         observer_->created(observer_->context, file);
     }
 
+    /* Sets the family of a file that has joined. Of a file that we wrote it is
+     * in its properties, also while the family is dropped; of another, only the
+     * name of its column family is known. */
+    bool
+    FindFamily(const rocksdb::ExternalFileIngestionInfo &info,
+               struct sst_created *file) const
+    {
+        file->family =
+            static_cast<uint32_t>(info.table_properties.column_family_id);
+        if (is_beside(engine_, info.external_file_path))
+            return file->family != default_family;
+
+        const auto ids = family_ids(engine_);
+        const auto family = ids.find(info.cf_name);
+
+        if (family != ids.end())
+            file->family = family->second;
+        return family != ids.end();
+    }
+
     /* A tag counts only in a file that we wrote. In others it is that of
-     * another file. RocksDB does not report the size. */
+     * another file. RocksDB does not report the size. Nothing that could fail
+     * keeps a file that we wrote from being reported. */
     void
     Ingested(const rocksdb::ExternalFileIngestionInfo &info)
     {
-        const auto ids = family_ids(engine_);
-        auto family = ids.find(info.cf_name);
         struct sst_created file = {};
 
-        if (family == ids.end())
+        if (!FindFamily(info, &file))
             return;
-        file.family = family->second;
         file.number = number_of_file(info.internal_file_path);
-        (void)engine_->env->GetFileSize(info.internal_file_path, &file.size);
+        quietly([&] {
+            (void)engine_->env->GetFileSize(info.internal_file_path,
+                                            &file.size);
+        });
         file.data_size = info.table_properties.data_size;
         file.entry_count = info.table_properties.num_entries;
         file.joined_at = info.global_seqno;
