@@ -182,21 +182,22 @@ copy_unit_key(struct part_stream *part, uint32_t unit,
 
 /* ------------------------------------------------------------- segments --- */
 
-/* Fills `low` and `high` with the bounds of the keys in a run of rows. */
+/* Fills `low` and `high` with the bounds of the keys in a run of rows, or, if
+ * only every so many rows have a key in the filter, in some more rows. */
 static enum colander_code
 find_bounds(struct part_stream *part, const struct row_range *range,
             struct colander_error *err)
 {
     const struct locator_shape *shape = &part->part->shape;
     const struct colander_slice last = part->part->last_key;
+    const uint32_t end = (range->end + shape->fine - 1) / shape->fine;
     enum colander_code code;
 
     code = copy_unit_key(part, range->first / shape->fine, &part->low, err);
     if (code != COLANDER_OK)
         return code;
-    if (range->end < shape->row_count)
-        return copy_unit_key(part, (range->end + shape->fine - 1) / shape->fine,
-                             &part->high, err);
+    if (end * shape->fine < shape->row_count)
+        return copy_unit_key(part, end, &part->high, err);
     colander_buffer_clear(&part->high);
     code = colander_buffer_append(&part->high, last.data, last.size, err);
     if (code == COLANDER_OK)

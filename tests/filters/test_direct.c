@@ -563,6 +563,38 @@ FIXTURE_TEST(versions_on_both_sides_of_a_block_are_told_apart)
     }
 }
 
+/* A find that reads backwards leaves direct reads in the middle of the last
+ * segment, which is not full: no key follows it. */
+FIXTURE_TEST(the_last_segment_is_read_backwards_from_any_row)
+{
+    enum { FIRST = 3 * RUN_EVERY, END = FIRST + 13 };
+    struct colander_filter_options options;
+
+    colander_filter_options_init(&options);
+    options.rows_per_segment = 16;
+    for (int changed = FIRST; changed < END; changed++) {
+        struct colander_family *family;
+        struct colander_snapshot *snapshot;
+        char name[16];
+
+        (void)snprintf(name, sizeof(name), "rows %d", changed);
+        family = fixture_family(fixture, name);
+        OK(colander_family_create(family, NULL));
+        OK(colander_family_set_filters(family, &options, NULL));
+        for (int i = 0; i < END; i++)
+            put_large(fixture, family, i, true);
+        OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+        put_large(fixture, family, changed, true);
+        OK(colander_family_flush(family, NULL));
+        assert_all_loaded(family);
+        for (int i = 0; i < NEAR_KINDS; i++)
+            compare_value(family, "kind", colander_integer(i), NULL);
+        assert_int_equal(filter_stats(family).damaged_count, 0);
+        colander_snapshot_release(snapshot);
+        colander_family_close(family);
+    }
+}
+
 /* A compaction's files are in the levels as soon as it has ended. */
 FIXTURE_TEST(rows_are_read_directly_after_a_compaction)
 {
