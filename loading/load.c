@@ -23,6 +23,7 @@
 #define PROGRESS_MS 100  /* between two reports */
 #define LARGE_SIZE ((uint64_t)16 << 20)
 #define RUN_SIZE ((uint64_t)64 << 20)
+#define PIPE_MS 3000
 
 struct colander_load {
     struct colander_store *store;
@@ -152,6 +153,8 @@ write_chunks(struct colander_load *load, struct file_load *file,
             is_last = chunk->is_last;
             code = writer_chunk(load->writer, chunk, err);
             ring_put(file->ring, chunk, CHUNK_FREE);
+        } else {
+            code = writer_pause(load->writer, err);
         }
         report_progress(load, file->source);
         if (code == COLANDER_OK && !is_last && atomic_load(&load->is_cancelled))
@@ -513,7 +516,7 @@ colander_load_create(struct colander_store *store,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
     column_counts_init(&created->counts);
     created->stats.knows_new = true;
-    created->limits = (struct load_limits){LARGE_SIZE, RUN_SIZE};
+    created->limits = (struct load_limits){LARGE_SIZE, RUN_SIZE, PIPE_MS};
     created->store = store;
     created->family = family;
     code = load_options_read(options, &created->options, &created->schema, err);

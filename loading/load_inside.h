@@ -9,9 +9,11 @@
 #include "loading/load.h"
 
 struct load_limits {
-    uint64_t large_size; /* bytes of files, or of text that came without a
-                          * pause, from which on rows go in runs */
-    uint64_t run_size;   /* bytes of rows, with their keys, that end a run */
+    uint64_t large_size; /* bytes of files, or of text that a pipe gives in the
+                          * time of a run, from which on rows go in runs */
+    uint64_t run_size;   /* bytes of rows, with their keys, that end a run; or
+                          * four times as many bytes of text */
+    uint64_t pipe_ms;    /* the time of a run of a pipe, whose rows wait */
 };
 
 /* Sets other limits than the usual ones before the load is run. */

@@ -15,6 +15,7 @@
 
 #define LACKING_MAX 1000 /* records without a key column: see check_keys */
 #define WAIT_MS 10       /* before files are counted again */
+#define RUN_TEXT 4       /* bytes of text for each byte of a run, see is_due */
 
 struct writer {
     struct colander_store *store;
@@ -37,7 +38,12 @@ struct writer {
     uint64_t run_size;         /* bytes of its rows */
     uint64_t run_taken;        /* its rows */
     uint64_t run_new;          /* and of these with a new key */
+    uint64_t run_text;         /* bytes of the text with its records */
+    uint64_t run_begun;        /* when; of clock_us */
     bool is_torn;              /* it has rows of a chunk without its end */
+    bool has_end;              /* a load can be resumed after the last chunk */
+    uint64_t flow_text;        /* of a pipe: bytes of text */
+    uint64_t flow_begun;       /* since then; of clock_us */
     uint64_t run_count;        /* written */
 
     const struct source *source; /* of the chunks to come */
@@ -419,20 +425,70 @@ await_compactions(const struct writer *writer)
     }
 }
 
+/* Whether the sizes of files are not known, as those of pipes: more may come
+ * soon, or never. */
+static bool
+is_pipe(const struct writer *writer)
+{
+    return writer->stats->bytes_all == 0;
+}
+
+/* Whether rows of a pipe may wait no longer that have waited since then. */
+static bool
+is_late(const struct writer *writer, uint64_t since)
+{
+    return clock_us() - since >= writer->limits->pipe_ms * 1000;
+}
+
+/* Counts what a pipe gives in the time of a run. */
+static void
+count_flow(struct writer *writer, size_t text_size)
+{
+    if (!is_pipe(writer))
+        return;
+    if (writer->flow_text == 0 || is_late(writer, writer->flow_begun)) {
+        writer->flow_text = 0;
+        writer->flow_begun = clock_us();
+    }
+    writer->flow_text += text_size;
+}
+
+/* Whether rows go in runs now. */
+static bool
+is_large(const struct writer *writer)
+{
+    const uint64_t large = writer->limits->large_size;
+
+    return writer->stats->bytes_all >= large ||
+           (is_pipe(writer) && writer->flow_text >= large &&
+            !is_late(writer, writer->flow_begun));
+}
+
 /* Begins a run, if the load is large and there is none. */
 static enum colander_code
 begin_run(struct writer *writer, struct colander_error *err)
 {
-    const uint64_t large = writer->limits->large_size;
-
-    if (writer->run != NULL || !writer->may_run ||
-        writer->stats->bytes_all < large)
+    if (writer->run != NULL || !writer->may_run || !is_large(writer))
         return COLANDER_OK;
     await_compactions(writer);
     writer->run_size = 0;
+    writer->run_text = 0;
+    writer->run_begun = clock_us();
     writer->run_taken = 0;
     writer->run_new = 0;
     return colander_run_create(writer->family, &writer->run, err);
+}
+
+/* Whether the run has enough. If most records are rejected, so that there are
+ * few rows, resume points must not wait for ever. */
+static bool
+is_due(const struct writer *writer)
+{
+    const uint64_t size = writer->limits->run_size;
+
+    return writer->may_run && writer->run != NULL && writer->has_end &&
+           (writer->run_size >= size || writer->run_text / RUN_TEXT >= size ||
+            (is_pipe(writer) && is_late(writer, writer->run_begun)));
 }
 
 /* A commit of a run in a separate thread, so that it can be watched, and that
@@ -508,6 +564,8 @@ end_run(struct writer *writer, struct colander_error *err)
     while (!has_ended(thread))
         show_run(writer);
     drop_run(writer, commit.code == COLANDER_OK);
+    writer->flow_text = writer->run_text; /* as if it took no time to write */
+    writer->flow_begun = clock_us();
     if (commit.code != COLANDER_OK && err != NULL)
         *err = commit.err;
     if (commit.code == COLANDER_OK && writer->options->is_bulk) {
@@ -620,8 +678,10 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     }
     code = put_rows(writer, chunk, err);
     stats->text_size += chunk->text.size;
-    if (code == COLANDER_OK && writer->may_run && writer->run != NULL &&
-        chunk->has_end && writer->run_size >= writer->limits->run_size)
+    writer->run_text += chunk->text.size;
+    writer->has_end = chunk->has_end;
+    count_flow(writer, chunk->text.size);
+    if (code == COLANDER_OK && is_due(writer))
         code = end_run(writer, err);
     if (code == COLANDER_OK && chunk->failure.code != COLANDER_OK) {
         *err = chunk->failure;
@@ -633,6 +693,12 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
             COLANDER_FAIL(err, COLANDER_LIMIT, "more than %" PRIu64 " rejected",
                           writer->options->rejects_max);
     return code;
+}
+
+enum colander_code
+writer_pause(struct writer *writer, struct colander_error *err)
+{
+    return is_due(writer) ? end_run(writer, err) : COLANDER_OK;
 }
 
 enum colander_code

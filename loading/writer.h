@@ -1,11 +1,11 @@
 /*
  * Writer: writes the rows of files into the family, with resume points.
  *
- * Rows of a small load, or of a pipe that waits, are written in batches, one
- * for each chunk. Those of a large load go in runs (columns/runs.h), each with
- * the resume point after it; those of a bulk in a single one. A run that was
- * begun has the rows of all chunks until it is written, so that later rows
- * replace earlier ones.
+ * Rows of a small load, or of a slow pipe, are written in batches, one for each
+ * chunk. Those of a large load go in runs (columns/runs.h), each with the
+ * resume point after it; those of a bulk in a single one. A run that was begun
+ * has the rows of all chunks until it is written, so that later rows replace
+ * earlier ones. Rows of a pipe wait a few seconds at most.
  *
  * Life:    writer_create -> for each file: begin_file -> chunk* -> finish ->
  *          destroy
@@ -47,6 +47,10 @@ writer_begin_file(struct writer *writer, const struct source *source,
  * with LIMIT if more records were rejected than allowed. */
 COLANDER_CHECKED enum colander_code writer_chunk(struct writer *writer,
                                                  struct chunk *chunk,
+                                                 struct colander_error *err);
+
+/* Writes a run that is due, although there is no chunk now. */
+COLANDER_CHECKED enum colander_code writer_pause(struct writer *writer,
                                                  struct colander_error *err);
 
 /* Writes what was read before the load ended, with this code; of a bulk only

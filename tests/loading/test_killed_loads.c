@@ -32,10 +32,10 @@ enum way { WAY_JSONL, WAY_JSONL_GZ, WAY_JSON, WAY_CSV, WAYS };
 
 /* How rows are written. Runs are of one chunk or several. */
 static const struct load_limits limits[] = {
-    {UINT64_MAX, UINT64_MAX}, /* batches */
-    {0, 1},
-    {0, 1 << 20},
-    {1 << 20, 1}, /* batches, then runs */
+    {UINT64_MAX, UINT64_MAX, 0}, /* batches */
+    {0, 1, 0},
+    {0, 1 << 20, 0},
+    {1 << 20, 1, 0}, /* batches, then runs */
 };
 
 static const char *const extensions[WAYS] = {"jsonl", "jsonl.gz", "json",

@@ -9,11 +9,13 @@
 
 #include "loading/load_inside.h"
 
+#include <pthread.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define RECORDS 20000 /* some chunks */
 
-static const struct load_limits small = {0, 1}; /* a run for each chunk */
+static const struct load_limits small = {0, 1, 0}; /* a run for each chunk */
 
 /* A load, and how it went. */
 struct outcome {
@@ -46,7 +48,16 @@ path_of(const struct store_fixture *fixture, char path[TEMPORARY_SIZE + 16])
     snprintf(path, TEMPORARY_SIZE + 16, "%s.jsonl", fixture->directory);
 }
 
-/* Writes records; each key appears twice, half a file apart. */
+/* Each key appears twice, half a file apart. */
+static void
+put_record(FILE *file, unsigned i)
+{
+    fprintf(file,
+            "{\"_key\":%u,\"at\":%u,\"text\":\"................"
+            "................................................\"}\n",
+            i % (RECORDS / 2), i);
+}
+
 static void
 write_file(const char *path, const char *end)
 {
@@ -54,10 +65,7 @@ write_file(const char *path, const char *end)
 
     assert_non_null(file);
     for (unsigned i = 0; i < RECORDS; i++)
-        fprintf(file,
-                "{\"_key\":%u,\"at\":%u,\"text\":\"................"
-                "................................................\"}\n",
-                i % (RECORDS / 2), i);
+        put_record(file, i);
     fputs(end, file);
     ZERO(fclose(file));
 }
@@ -89,7 +97,7 @@ assert_last_records(struct colander_family *family)
 FIXTURE_TEST(a_later_record_wins_however_rows_are_written)
 {
     static const struct load_limits limits[] = {
-        {0, 1}, {0, 1 << 20}, {UINT64_MAX, 1}, {1 << 20, 1}};
+        {0, 1, 0}, {0, 1 << 20, 0}, {UINT64_MAX, 1, 0}, {1 << 20, 1, 0}};
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     char path[TEMPORARY_SIZE + 16];
 
@@ -115,7 +123,7 @@ FIXTURE_TEST(a_later_record_wins_however_rows_are_written)
 /* A resumed load reads only what follows. */
 FIXTURE_TEST(what_was_read_before_a_failure_is_written)
 {
-    const struct load_limits whole = {0, UINT64_MAX};
+    const struct load_limits whole = {0, UINT64_MAX, 0};
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_load_options options;
     char path[TEMPORARY_SIZE + 16];
@@ -191,7 +199,7 @@ drop(void *context, const struct colander_load_stats *stats)
 
 FIXTURE_TEST(rows_of_a_run_that_fails_do_not_count)
 {
-    const struct load_limits whole = {0, UINT64_MAX};
+    const struct load_limits whole = {0, UINT64_MAX, 0};
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct colander_load_options options;
     char path[TEMPORARY_SIZE + 16];
@@ -208,4 +216,132 @@ FIXTURE_TEST(rows_of_a_run_that_fails_do_not_count)
     assert_int_equal(outcome.stats.row_count, 0);
     assert_int_equal(outcome.stats.new_count, 0);
     ZERO(unlink(path));
+}
+
+/* Rejects do not make a run larger, but a load can be resumed after them. */
+FIXTURE_TEST(a_run_of_rejects_ends)
+{
+    const struct load_limits limits = {0, 200000, 0};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct colander_load_options options;
+    char path[TEMPORARY_SIZE + 16];
+    struct outcome outcome;
+    FILE *file;
+
+    colander_load_options_init(&options);
+    path_of(fixture, path);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    fputs("{\"_key\":1}\n", file);
+    for (unsigned i = 0; i < 5 * RECORDS; i++)
+        fprintf(file, "not a record, but as long as one of them, %u\n", i);
+    ZERO(fclose(file));
+    outcome = load(fixture, family, path, &options, &limits);
+    assert_int_equal(outcome.code, COLANDER_OK);
+    assert_int_equal(outcome.stats.row_count, 1);
+    assert_int_equal(outcome.stats.reject_count, 5 * RECORDS);
+    assert_in_range(outcome.runs, 3, 6); /* of 4.8 MB */
+    ZERO(unlink(path));
+}
+
+/* ---------------------------------------------------------------- pipes --- */
+
+/* Writes to a pipe what write_file writes, in two halves. */
+struct pouring {
+    char path[TEMPORARY_SIZE + 16];
+    struct colander_family *family;
+    bool waits;    /* for the rows of the first half */
+    bool has_seen; /* these */
+};
+
+/* Whether the family has so many rows soon. */
+static bool
+has_rows(struct colander_family *family, uint64_t expected)
+{
+    const struct timespec pause = {0, 10000000};
+
+    for (unsigned i = 0; i < 3000; i++) {
+        struct colander_query query;
+        uint64_t count = 0;
+
+        colander_query_init(&query);
+        if (colander_family_count(family, &query, &count, NULL) ==
+                COLANDER_OK &&
+            count == expected)
+            return true;
+        nanosleep(&pause, NULL);
+    }
+    return false;
+}
+
+static void *
+pour(void *context)
+{
+    struct pouring *pouring = context;
+    FILE *file = fopen(pouring->path, "we");
+
+    for (unsigned i = 0; file != NULL && i < RECORDS; i++) {
+        if (i == RECORDS / 2 && pouring->waits) {
+            fflush(file);
+            pouring->has_seen = has_rows(pouring->family, RECORDS / 2);
+        }
+        put_record(file, i);
+    }
+    if (file != NULL)
+        fclose(file);
+    return NULL;
+}
+
+static struct outcome
+load_pipe(struct store_fixture *fixture, struct pouring *pouring,
+          const struct load_limits *limits)
+{
+    struct outcome outcome;
+    pthread_t thread;
+
+    path_of(fixture, pouring->path);
+    ZERO(mkfifo(pouring->path, 0600));
+    ZERO(pthread_create(&thread, NULL, pour, pouring));
+    outcome = load(fixture, pouring->family, pouring->path, NULL, limits);
+    pthread_join(thread, NULL);
+    ZERO(unlink(pouring->path));
+    assert_int_equal(outcome.code, COLANDER_OK);
+    assert_int_equal(outcome.stats.row_count, RECORDS);
+    assert_last_records(pouring->family);
+    return outcome;
+}
+
+#define ALWAYS 3600000 /* milliseconds that no test takes */
+
+/* The first rows are written in batches, and after a run the next begins. */
+FIXTURE_TEST(a_pipe_that_gives_much_is_loaded_in_runs)
+{
+    const struct load_limits much = {1 << 18, 1 << 19, ALWAYS};
+    const struct load_limits more = {1 << 30, 1 << 19, ALWAYS};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct pouring pouring = {.family = family};
+
+    assert_true(load_pipe(fixture, &pouring, &much).runs > 1);
+    assert_int_equal(load_pipe(fixture, &pouring, &more).runs, 0);
+}
+
+/* While nothing comes after them. */
+FIXTURE_TEST(rows_of_a_pipe_are_visible_soon)
+{
+    const struct load_limits soon = {0, UINT64_MAX, 500};
+    const struct load_limits slow = {1 << 30, 1, 1};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct pouring pouring = {.family = family, .waits = true};
+
+    assert_true(load_pipe(fixture, &pouring, &soon).runs > 0);
+    assert_true(pouring.has_seen);
+    OK(colander_family_drop(family, NULL));
+    {
+        SCOPED_FAMILY other = fixture_family(fixture, "rows");
+
+        pouring.family = other;
+        pouring.has_seen = false;
+        assert_int_equal(load_pipe(fixture, &pouring, &slow).runs, 0);
+        assert_true(pouring.has_seen);
+    }
 }
