@@ -512,7 +512,7 @@ print(struct experiment *it, const struct bench_options *options)
 
     print_ratios(it, figures);
     print_reads(it, figures);
-    bench_figure(figures, 4, (double)stats.zones_size / (double)it->json_size,
+    bench_figure(figures, 4, (double)stats.order_size / (double)it->json_size,
                  "order_share");
     bench_figure(figures, 4, (double)stats.filter_size / (double)it->json_size,
                  "filters_over_json");

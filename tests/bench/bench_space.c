@@ -102,8 +102,8 @@ bench_space(const struct bench_options *options)
     bench_figure(it.figures, 4,
                  (double)stats.filter_size / (double)it.json_size, "over_json");
     bench_figure(it.figures, 4, over_sst(&stats), "over_sst");
-    bench_figure(it.figures, 6, (double)stats.zones_size / (double)it.json_size,
-                 "zones_over_json");
+    bench_figure(it.figures, 6, (double)stats.order_size / (double)it.json_size,
+                 "order_over_json");
     bench_figure(it.figures, 0, (double)it.json_size, "json_size");
     bench_figure(it.figures, 0, (double)stats.sst_size, "sst_size");
     bench_figure(it.figures, 1,

@@ -1,0 +1,94 @@
+/*
+ * Orders: their bytes, and damaged ones.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/order_model.h"
+
+/* ---------------------------------------------------------------- bytes --- */
+
+/* The example of filters/FORMAT.md. */
+ORDER_TEST(bytes_of_a_block_do_not_change)
+{
+    static const uint8_t golden[] = {
+        0x00, 0x02, 0x00, 0x6d, 0x6c, 0x74, 0x7c, 0x9f, 0x60, 0x15, 0x17, 0x1b,
+        0x00, 0x00, 0x00, 0x2b, 0xf8, 0x94, 0xfe, 0x72, 0xf3, 0x6e, 0x3c, 0x4d,
+        0x00, 0x00, 0x00, 0x21, 0x3b, 0x03, 0x58, 0x02, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x30, 0x30, 0x30, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x39, 0x39, 0x35, 0x00, 0x00, 0x00, 0x00, 0x00, 0x30,
+        0x30, 0x30, 0x69, 0x64, 0x2d, 0x00, 0x00, 0xa0, 0x40, 0xa0, 0x40, 0x20,
+        0xa0, 0x20, 0xa0, 0x21, 0xa1, 0x11, 0x38, 0x00, 0x58, 0x02, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0xb8, 0x82, 0xc0, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x98, 0xc1, 0xbf, 0x00, 0xae, 0xae, 0xbe, 0xbe, 0xc1,
+    };
+    const struct order_limits limits = {.bytes = 0};
+    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
+                                    take_rows};
+    const struct colander_buffer *block = &model.blocks[0];
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < 600; row++) {
+        const struct colander_value number = colander_integer(row);
+        struct colander_value text;
+        char name[8];
+
+        (void)snprintf(name, sizeof(name), "id-%03u", row % 1000);
+        text = colander_text(name);
+        order_builder_value(model.builder, 1, &number, row);
+        order_builder_value(model.builder, 4, &text, row);
+    }
+    OK(order_builder_finish(model.builder, 600, &limits, &sink, NULL));
+    assert_int_equal(model.block_count, 1);
+    assert_int_equal(block->size, sizeof(golden));
+    assert_memory_equal(block->data, golden, sizeof(golden));
+}
+
+/* --------------------------------------------------------------- damage --- */
+
+/* Whatever the bytes are, nothing beyond them is read, and no row beyond the
+ * part is found. */
+ORDER_TEST(damaged_blocks_answer_or_are_corrupt)
+{
+    (void)state;
+    (void)random_seed("damage");
+    clear_model();
+    fill_bytes();
+    for (uint32_t row = 0; row < 2000; row++)
+        for (size_t column = 0; column < KINDS; column++)
+            add(column, row, value_for(column == 0 ? 1 : column, row));
+    finish(2000);
+    for (uint64_t i = 0; i < random_runs(3000); i++) {
+        const struct colander_buffer *whole =
+            &model.blocks[below(model.block_count)];
+        const struct colander_value low = colander_integer(0);
+        const struct colander_value text = colander_text("2016");
+        const struct order_span spans[] = {order_span_of(&low, NULL),
+                                           order_span_of_prefix(&text)};
+        const size_t size = 1 + below(whole->size);
+        uint8_t *copy = malloc(size); /* of this size, for sanitizers */
+
+        assert_non_null(copy);
+        memcpy(copy, whole->data, size);
+        copy[below(size < 200 || below(2) == 0 ? size : 200)] ^=
+            (uint8_t)(1 + below(255));
+        for (size_t k = 0; k < 2 * KINDS; k++) {
+            struct row_ranges ranges = ROW_RANGES_EMPTY;
+            struct order_answer answer;
+
+            if (order_find(colander_slice_of(copy, size), 2000, path_of(k / 2),
+                           &spans[k % 2], &answer, NULL) != COLANDER_OK)
+                continue;
+            if (answer.where == ORDER_RUNS)
+                OK(order_runs(&answer, 2000, &ranges, NULL));
+            for (size_t n = 0; n < ranges.count; n++)
+                assert_true(ranges.ranges[n].end <= 2000);
+            for (uint32_t n = answer.first;
+                 answer.where == ORDER_HASHES && n < answer.end; n++)
+                (void)order_hash(&answer, n);
+            row_ranges_release(&ranges);
+        }
+        free(copy);
+    }
+}
