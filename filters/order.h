@@ -81,15 +81,6 @@ void order_builder_value(struct order_builder *builder, uint64_t path_hash,
 /* Returns how many values were added since the last finish. */
 size_t order_builder_size(const struct order_builder *builder);
 
-/* What buckets may take. Paths are hashes. */
-struct order_limits {
-    uint64_t bytes;         /* of all columns, about */
-    const uint64_t *always; /* these columns get what they need, */
-    size_t always_count;    /* and do not count */
-    const uint64_t *never;  /* these get no buckets */
-    size_t never_count;
-};
-
 /* Takes what a part needs, and returns failures to the builder. */
 struct order_sink {
     void *context;
@@ -113,12 +104,12 @@ struct order_sink {
                                struct colander_error *err);
 };
 
-/* Passes the blocks of a part of `row_count` rows to `sink`, and starts
- * again. */
+/* Passes the blocks of a part of `row_count` rows to `sink`, and starts again.
+ * Buckets may take about `budget` bytes. */
 COLANDER_CHECKED enum colander_code
 order_builder_finish(struct order_builder *builder, uint32_t row_count,
-                     const struct order_limits *limits,
-                     const struct order_sink *sink, struct colander_error *err);
+                     uint64_t budget, const struct order_sink *sink,
+                     struct colander_error *err);
 
 /* -------------------------------------------------------------- finding --- */
 

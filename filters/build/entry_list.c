@@ -8,7 +8,7 @@
 #define ROW_BITS LOCATOR_ROW_BITS
 #define ROW_MASK ((UINT64_C(1) << ROW_BITS) - 1)
 
-/* Sorting needs only tag and hash, because rows are ascending already. */
+/* Sorting needs only tag and hash, because rows nearly ascend already. */
 #define DIGIT_BITS 12
 #define DIGITS (1u << DIGIT_BITS)
 #define PASSES                                                                 \
@@ -203,28 +203,28 @@ sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
         to[places[digit_of(sort_key(from[i], hash_bits), pass)]++] = from[i];
 }
 
-/* Removes duplicates, and moves the marks of omitted rows, which are among the
- * rows of their value, after them. */
+/* Brings entries of one hash and tag in order, and removes duplicates. Rows
+ * ascend already, but for marks of omitted rows, which are the last, and for two
+ * hashes that agree in the bits that are kept. */
 static size_t
 tidy(uint64_t *entries, size_t count)
 {
-    uint64_t mark = 0; /* the mark of the current value, or 0 */
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t entry = entries[i];
+        size_t place = kept;
 
-        if (mark != 0 && (entry ^ mark) > ROW_MASK) {
-            entries[kept++] = mark;
-            mark = 0;
-        }
-        if ((entry & ROW_MASK) == LOCATOR_ROWS_OMITTED)
-            mark = entry;
-        else if (kept == 0 || entries[kept - 1] != entry)
-            entries[kept++] = entry;
+        while (place > 0 && entries[place - 1] > entry)
+            place--;
+        if (place > 0 && entries[place - 1] == entry)
+            continue;
+        if (place < kept)
+            memmove(entries + place + 1, entries + place,
+                    (kept - place) * sizeof(*entries));
+        entries[place] = entry;
+        kept++;
     }
-    if (mark != 0)
-        entries[kept++] = mark;
     return kept;
 }
 

@@ -14,6 +14,9 @@
 #define AUTO_KEY_SHARE 10
 #define AUTO_SEGMENT 16
 
+/* Buckets of orders may take this share of the bytes of rows. */
+#define ORDER_BUDGET 0.035
+
 struct filter_builder {
     struct settings *settings;
     struct filter_writer *writer;
@@ -209,14 +212,14 @@ write_keys(struct filter_builder *builder, uint32_t fine,
 static enum colander_code
 write_orders(struct filter_builder *builder, struct colander_error *err)
 {
-    const struct order_limits limits = {
-        .bytes = (uint64_t)((double)builder->row_bytes * 0.03)};
+    const uint64_t budget =
+        (uint64_t)((double)builder->row_bytes * ORDER_BUDGET);
     const struct order_sink sink = {builder, sort_entries, count_rows,
                                     sink_order, sink_rows};
 
     if (builder->orders == NULL)
         return COLANDER_OK;
-    return order_builder_finish(builder->orders, builder->row_count, &limits,
+    return order_builder_finish(builder->orders, builder->row_count, budget,
                                 &sink, err);
 }
 

@@ -274,16 +274,6 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
 
 /* ------------------------------------------------------------ finishing --- */
 
-static bool
-is_listed(const uint64_t *paths, size_t count, uint64_t path_hash)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (paths[i] == path_hash)
-            return true;
-    }
-    return false;
-}
-
 /* Runs serve it worse than the other. */
 static int
 compare_need(const void *a, const void *b)
@@ -294,27 +284,22 @@ compare_need(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* Gives buckets to the columns that need them most, within the limits. Returns
- * what is left of these. */
+/* Gives buckets to the columns that need them most, within the budget. Returns
+ * what is left of it. */
 static uint64_t
 choose(struct order_column **columns, size_t count, uint32_t row_count,
-       const struct order_limits *limits)
+       uint64_t budget)
 {
-    uint64_t left = limits->bytes;
+    uint64_t left = budget;
 
     qsort(columns, count, sizeof(*columns), compare_need);
     for (size_t i = 0; i < count; i++) {
         struct order_column *column = columns[i];
-        const uint64_t size = order_bucket_size(column->count, row_count);
+        const uint64_t size = order_column_size(column, row_count);
 
         if (column->form != ORDER_FORM_BUCKETS)
             continue;
-        if (is_listed(limits->never, limits->never_count, column->path_hash)) {
-            column->form = ORDER_FORM_RUNS;
-        } else if (is_listed(limits->always, limits->always_count,
-                             column->path_hash)) {
-            continue;
-        } else if (size > left) {
+        if (size > left) {
             column->form = ORDER_FORM_RUNS;
         } else {
             left -= size;
@@ -481,8 +466,8 @@ measure(struct order_builder *builder, uint32_t row_count,
 
 enum colander_code
 order_builder_finish(struct order_builder *builder, uint32_t row_count,
-                     const struct order_limits *limits,
-                     const struct order_sink *sink, struct colander_error *err)
+                     uint64_t budget, const struct order_sink *sink,
+                     struct colander_error *err)
 {
     struct order_column **columns =
         malloc((builder->column_count + 1) * sizeof(struct order_column *));
@@ -494,7 +479,7 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
                              "no memory to build a filter");
     code = measure(builder, row_count, columns, &count, err);
     if (code == COLANDER_OK) {
-        const uint64_t left = choose(columns, count, row_count, limits);
+        const uint64_t left = choose(columns, count, row_count, budget);
 
         code = code_columns(columns, count, row_count, sink, left, err);
     }

@@ -120,8 +120,9 @@ COLANDER_CHECKED enum colander_code
 order_column_measure(struct order_column *column, uint32_t row_count,
                      struct colander_error *err);
 
-/* Returns about how many bytes the rows of `count` values of a part take. */
-uint64_t order_bucket_size(uint64_t count, uint32_t row_count);
+/* Returns about how many bytes the column takes in buckets. */
+uint64_t order_column_size(const struct order_column *column,
+                           uint32_t row_count);
 
 /* Codes the column. If it has buckets, passes their rows to `sink`; those of
  * values take of *left bytes. */

@@ -17,8 +17,9 @@
 
 #define NUMBER_BITS 40 /* of steps that are sorted; all 64 for texts */
 
-/* Runs serve a column if they read at most so many rows for one that is wanted,
- * and are better than nothing if they pass over a part of them. */
+/* Runs serve a column well if they read at most so many rows for one that is
+ * wanted, and well enough for one with few values. */
+#define WASTE_GOOD 1.5
 #define WASTE_MAX 3.0
 #define SAMPLE_MAX 512
 #define QUESTIONS 32
@@ -214,10 +215,13 @@ order_column_measure(struct order_column *column, uint32_t row_count,
                column->waste * 1.125)
         column->width++;
     free(runs);
-    if (column->waste <= WASTE_MAX || column->count < FEW_FOR_LISTS)
+    if (column->waste <= WASTE_GOOD || column->count < FEW_FOR_LISTS)
         return COLANDER_OK;
     code = has_few_values(column, &has_few, err);
-    column->form = has_few ? ORDER_FORM_VALUES : ORDER_FORM_BUCKETS;
+    if (!has_few)
+        column->form = ORDER_FORM_BUCKETS;
+    else if (column->waste > WASTE_MAX)
+        column->form = ORDER_FORM_VALUES;
     return code;
 }
 
@@ -344,6 +348,16 @@ add_buckets(const struct order_column *column, const struct sorted *sorted,
     return code;
 }
 
+/* Returns about how many bytes `count` rows take in buckets, if so many rows of
+ * the part lie between two of them. */
+static uint64_t
+bucket_size(uint64_t count, uint64_t gap)
+{
+    const unsigned bits = 67 - (unsigned)__builtin_clzll(gap + 1);
+
+    return count * bits / 8 + (count / ORDER_DEPTH + 1) * 6;
+}
+
 /* Returns how many items have the step of value `i`, the first that has it, or
  * 0 if the locator leads from such values to few rows more. */
 static uint32_t
@@ -373,7 +387,7 @@ size_of_needy(const uint32_t *needy, size_t count, size_t count_max,
 
     for (size_t i = 0; i < count; i++) {
         if (needy[i] != 0 && needy[i] <= count_max)
-            size += order_bucket_size(needy[i], row_count);
+            size += bucket_size(needy[i], row_count / needy[i]);
     }
     return size;
 }
@@ -581,11 +595,15 @@ order_column_code(struct order_column *column, uint32_t row_count,
     return code;
 }
 
-uint64_t
-order_bucket_size(uint64_t count, uint32_t row_count)
-{
-    const uint64_t gap = row_count / count + 1;
-    const unsigned bits = 67 - (unsigned)__builtin_clzll(gap);
+/* Where values lie near each other, so do the rows of a bucket. */
+#define WASTE_NEAR 20.0
 
-    return (count * bits) / 8 + (count / ORDER_DEPTH + 1) * 6;
+uint64_t
+order_column_size(const struct order_column *column, uint32_t row_count)
+{
+    const uint64_t gap = row_count / ORDER_DEPTH;
+    const uint64_t near = (uint64_t)(8 * column->waste);
+
+    return bucket_size(column->count,
+                       column->waste < WASTE_NEAR && near < gap ? near : gap);
 }

@@ -146,22 +146,20 @@ count_listed(void *context, uint64_t hash, unsigned tag)
 }
 
 static inline void
-finish_within(uint32_t row_count, const struct order_limits *limits)
+finish_within(uint32_t row_count, uint64_t budget)
 {
     const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
                                     take_rows};
 
     model.row_count = row_count;
     model.value_entries = model.entries.count;
-    OK(order_builder_finish(model.builder, row_count, limits, &sink, NULL));
+    OK(order_builder_finish(model.builder, row_count, budget, &sink, NULL));
 }
 
 static inline void
 finish(uint32_t row_count)
 {
-    const struct order_limits limits = {.bytes = UINT64_MAX};
-
-    finish_within(row_count, &limits);
+    finish_within(row_count, UINT64_MAX);
 }
 
 static inline uint64_t

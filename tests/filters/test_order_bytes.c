@@ -22,7 +22,6 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
         0x00, 0x00, 0x00, 0x00, 0x00, 0xb8, 0x82, 0xc0, 0x00, 0x00, 0x00, 0x00,
         0x00, 0x98, 0xc1, 0xbf, 0x00, 0xae, 0xae, 0xbe, 0xbe, 0xc1,
     };
-    const struct order_limits limits = {.bytes = 0};
     const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
                                     take_rows};
     const struct colander_buffer *block = &model.blocks[0];
@@ -39,7 +38,7 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
         order_builder_value(model.builder, 1, &number, row);
         order_builder_value(model.builder, 4, &text, row);
     }
-    OK(order_builder_finish(model.builder, 600, &limits, &sink, NULL));
+    OK(order_builder_finish(model.builder, 600, 0, &sink, NULL));
     assert_int_equal(model.block_count, 1);
     assert_int_equal(block->size, sizeof(golden));
     assert_memory_equal(block->data, golden, sizeof(golden));
