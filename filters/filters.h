@@ -63,6 +63,11 @@ struct colander_filter_options {
      * any column. */
     const char *const *unfiltered;
     size_t unfiltered_count;
+
+    /* Bytes for lists of rows in the order of a column, by which ranges and
+     * prefixes find rows, as a share of the bytes of rows (0.035; 0 to 1). They
+     * go to the columns that need them most. */
+    double order_budget;
 };
 
 /* Sets the defaults. */

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#define SETTINGS_VERSION 1
+#define SETTINGS_VERSION 2
+#define SETTINGS_VERSION_ORDER 2 /* the first that has the order_budget */
 #define SEGMENT_MAX (1u << 16)
 #define HASH_BITS_MIN 16
 #define TREE_ORDER_MAX 1024
@@ -27,6 +28,7 @@ colander_filter_options_init_sized(struct colander_filter_options *options,
         .fp_rate = 0.01,
         .tree_order = 8,
         .memory_budget = UINT64_C(64) << 20,
+        .order_budget = 0.035,
     };
 
     sized_return(options, struct_size, &defaults, sizeof(defaults));
@@ -53,6 +55,7 @@ check_options(const struct colander_filter_options *options,
         {"hierarchy", options->hierarchy, COLANDER_HIERARCHY_SLICES,
          COLANDER_HIERARCHY_TREE},
         {"tree_order", options->tree_order, 2, TREE_ORDER_MAX},
+        {"order_budget", options->order_budget, 0, 1},
     };
 
     if (rows != COLANDER_SEGMENT_AUTO &&
@@ -209,12 +212,21 @@ settings_presence_shape(const struct settings *settings, uint64_t hash_count)
 /* The record begins with the version, the options in the order of their table,
  * up to the paths, and the number of paths. It is followed by the paths, each
  * with its zero byte, and by the checksum of everything. */
-#define FIXED_SIZE 64
+#define FIXED_SIZE_MIN 64 /* of version 1 */
+#define FIXED_SIZE 72
 
 static size_t
 size_in_record(const struct field *field)
 {
     return field->kind >= FIELD_UINT64 ? 8 : 4;
+}
+
+static bool
+is_in_version(const struct field *field, uint64_t version)
+{
+    return version >= SETTINGS_VERSION_ORDER ||
+           field->offset !=
+               offsetof(struct colander_filter_options, order_budget);
 }
 
 enum colander_code
@@ -275,7 +287,7 @@ settings_decode(struct colander_slice record, struct settings **settings,
     const char *end;
 
     *settings = NULL;
-    if (record.size < FIXED_SIZE + sizeof(sum))
+    if (record.size < FIXED_SIZE_MIN + sizeof(sum))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is truncated");
     end = (const char *)record.data + record.size - sizeof(sum);
@@ -284,20 +296,24 @@ settings_decode(struct colander_slice record, struct settings **settings,
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is damaged");
     version = bytes_get_le(record.data, 4);
-    if (version != SETTINGS_VERSION)
+    if (version < 1 || version > SETTINGS_VERSION)
         return COLANDER_FAIL(err, COLANDER_TOO_NEW,
                              "filter options of version %" PRIu64
                              ": this is %d",
                              version, SETTINGS_VERSION);
     colander_filter_options_init(&options);
     for (at = record.data + 4; field->kind != FIELD_OTHER; field++) {
+        if (!is_in_version(field, version))
+            continue;
         field_set_number(field, &options,
                          bytes_get_le(at, size_in_record(field)));
         at += size_in_record(field);
     }
     options.unfiltered = paths;
-    options.unfiltered_count = bytes_get_le(at, 8);
-    if (options.unfiltered_count > FILTER_UNFILTERED_MAX ||
+    if (at + 8 <= (const uint8_t *)end)
+        options.unfiltered_count = bytes_get_le(at, 8);
+    if (at + 8 > (const uint8_t *)end ||
+        options.unfiltered_count > FILTER_UNFILTERED_MAX ||
         !find_paths((const char *)at + 8, end, paths, options.unfiltered_count))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is damaged");

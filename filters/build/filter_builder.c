@@ -14,9 +14,6 @@
 #define AUTO_KEY_SHARE 10
 #define AUTO_SEGMENT 16
 
-/* Buckets of orders may take this share of the bytes of rows. */
-#define ORDER_BUDGET 0.035
-
 struct filter_builder {
     struct settings *settings;
     struct filter_writer *writer;
@@ -213,7 +210,8 @@ static enum colander_code
 write_orders(struct filter_builder *builder, struct colander_error *err)
 {
     const uint64_t budget =
-        (uint64_t)((double)builder->row_bytes * ORDER_BUDGET);
+        (uint64_t)((double)builder->row_bytes *
+                   builder->settings->options.order_budget);
     const struct order_sink sink = {builder, sort_entries, count_rows,
                                     sink_order, sink_rows};
 

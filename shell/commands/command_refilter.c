@@ -203,6 +203,9 @@ static const struct argument_option options[] = {
     OPTION("hierarchy", "KIND", "the structure in memory: slices or tree"),
     OPTION("tree-order", "N", "a node of the tree has N to 2N children"),
     OPTION("memory-budget", "BYTES", "for the filters in memory, at least 64k"),
+    OPTION("order-budget", "X",
+           "for ranges, prefixes and order: lists of rows take up\n"
+           "to this share of the bytes of rows, 0 to 1"),
     OPTION_LIST("unfiltered", "PATH",
                 "keep this column, and all below it, out of filters;\n"
                 "may be repeated; '' for none"),

@@ -42,6 +42,8 @@ FIXTURE_TEST(bad_options_are_refused_by_name)
     REFUSED(filter_bits, UINT64_MAX);
     REFUSED(tree_order, 1);
     REFUSED(memory_budget, 1);
+    REFUSED(order_budget, -0.1);
+    REFUSED(order_budget, 1.5);
     REFUSED(hierarchy, (enum colander_hierarchy)7);
 #undef REFUSED
     bad = good;
@@ -63,6 +65,7 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     options.hierarchy = COLANDER_HIERARCHY_TREE;
     options.tree_order = 5;
     options.memory_budget = 1 << 20;
+    options.order_budget = 0.5;
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
     OK(colander_family_set_filters(family, &options, NULL));
@@ -76,6 +79,7 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     assert_int_equal(options.hierarchy, COLANDER_HIERARCHY_TREE);
     assert_int_equal(options.tree_order, 5);
     assert_int_equal(options.memory_budget, 1 << 20);
+    assert_true(options.order_budget == 0.5);
     assert_int_equal(options.unfiltered_count, 2);
     assert_string_equal(options.unfiltered[0], "a");
     assert_string_equal(options.unfiltered[1], "b.c[]");
