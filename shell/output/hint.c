@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define SAMPLE_ROWS 1000
+#define TIMED_ROWS 60    /* that show which columns look like times */
 #define FOUND_ROWS 20    /* that are read of a column that the sample lacks */
 #define SCAN_ROWS 100000 /* that may be read for it without filters */
 #define PATHS_MAX 100    /* columns that are looked at */
@@ -631,8 +632,9 @@ hint_add_types(struct colander_family *family, const char *const *paths,
     struct column_stats *stats = column_stats_create();
 
     if (stats != NULL &&
-        column_stats_read_sample(stats, family, SAMPLE_ROWS, NULL) ==
-            COLANDER_OK &&
+        column_stats_read_sample(stats, family,
+                                 path_count > 0 ? SAMPLE_ROWS : TIMED_ROWS,
+                                 NULL) == COLANDER_OK &&
         column_stats_row_count(stats) > 0) {
         for (size_t i = 0; i < path_count; i++) {
             const struct hint_question question = {.family = family,

@@ -47,11 +47,12 @@ export COLANDER_SEED=${COLANDER_SEED:-$(date +%s%N)}
 export LUA_PATH="$here/?.lua"
 echo "real_data: COLANDER_SEED=$COLANDER_SEED"
 
-# load FAMILY FILE...: loads all of its records, without any message
+# load FAMILY FILE...: loads all of its records, without any message but that
+# texts look like times
 load() {
     run 0 load s "$@"
     says_some '^[1-9][0-9,]+ rows loaded, '
-    [ "$(wc -l <err)" = 1 ] || complain "'$last' complains: $(cat err)"
+    [ "$(grep -Evc ' looks? like times: ' err)" = 1 ] || complain "'$last' complains: $(cat err)"
 }
 
 # ---- each file, with its schema and without ---------------------------------
