@@ -271,6 +271,24 @@ FIXTURE_TEST(snapshot_of_before_sees_nothing)
     assert_int_equal(count_rows(family), KEYS_MAX);
 }
 
+/* RocksDB takes rows of sequence 0 for replaced ones beside such a snapshot. */
+FIXTURE_TEST(compaction_beside_a_snapshot_of_a_store_without_writes_keeps_rows)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_BULK bulk = NULL;
+    SCOPED_SNAPSHOT snapshot = NULL;
+
+    OK(colander_bulk_create(family, &bulk, NULL));
+    for (uint64_t i = 0; i < 100; i++)
+        add_row(bulk, i,
+                fixture_row(fixture, "n", colander_integer((int64_t)i)), NULL);
+    OK(colander_bulk_commit(bulk, NULL, NULL));
+    OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+    put_at(family, 50, fixture_row(fixture, "n", colander_integer(-1)));
+    OK(colander_family_compact(family, NULL));
+    assert_int_equal(count_rows(family), 100);
+}
+
 FIXTURE_TEST(row_that_is_put_meanwhile_fails_the_commit)
 {
     const struct bulk_limits small = small_limits();

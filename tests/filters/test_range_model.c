@@ -176,7 +176,6 @@ static void
 rows_create(struct rows *it, struct store_fixture *fixture, uint64_t count,
             uint64_t *random)
 {
-    struct colander_filter_options options = usual_filters();
     struct colander_bulk *bulk;
 
     memset(it, 0, sizeof(*it));
@@ -184,7 +183,6 @@ rows_create(struct rows *it, struct store_fixture *fixture, uint64_t count,
     it->builder = colander_row_builder_create();
     it->family = fixture_family(fixture, "rows");
     it->key_count = count + count / 16;
-    OK(colander_family_set_filters(it->family, &options, NULL));
     OK(colander_bulk_create(it->family, &bulk, NULL));
     while (count-- > 0) { /* rows in the order of keys become two files */
         const uint64_t number = count + count / 16;
