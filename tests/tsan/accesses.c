@@ -55,15 +55,16 @@ __wrap_strlen(const char *text)
     return size;
 }
 
-/* The C library does the reading: a file is not our memory. */
-ssize_t
+/* The C library does the reading: a file is not our memory. A test may have
+ * calls of its own, which fail. */
+__attribute__((weak)) ssize_t
 __wrap_pread(int fd, void *to, size_t size, off_t at)
 {
     __tsan_write_range(to, size);
     return __real_pread(fd, to, size, at);
 }
 
-ssize_t
+__attribute__((weak)) ssize_t
 __wrap_pwrite(int fd, const void *from, size_t size, off_t at)
 {
     __tsan_read_range(from, size);
