@@ -165,7 +165,7 @@ make_row(struct rows *it, uint64_t key, bool is_patch, uint64_t *random)
         colander_row_builder_end(it->builder);
         colander_row_builder_end(it->builder);
     }
-    OK(colander_row_builder_finish(it->builder, &row, NULL));
+    DID(colander_row_builder_finish(it->builder, &row, why()));
     return row;
 }
 
@@ -215,21 +215,21 @@ write_some(struct rows *it, uint64_t count, uint64_t *random)
         SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
         struct colander_slice key;
 
-        OK(colander_key_encode(&part, 1, &bytes, NULL));
+        DID(colander_key_encode(&part, 1, &bytes, why()));
         key = colander_buffer_slice(&bytes);
         switch (random_below(random, 4)) {
         case 0:
-            OK(colander_family_delete(it->family, key, NULL, NULL));
+            DID(colander_family_delete(it->family, key, NULL, why()));
             break;
         case 1:
-            OK(colander_family_patch(it->family, key,
-                                     make_row(it, number, true, random), NULL,
-                                     NULL));
+            DID(colander_family_patch(it->family, key,
+                                      make_row(it, number, true, random), NULL,
+                                      NULL));
             break;
         default:
-            OK(colander_family_put(it->family, key,
-                                   make_row(it, number, false, random), NULL,
-                                   NULL));
+            DID(colander_family_put(it->family, key,
+                                    make_row(it, number, false, random), NULL,
+                                    NULL));
             break;
         }
     }
