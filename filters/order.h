@@ -34,7 +34,7 @@
 #include "filters/locator.h"
 
 #define ORDER_RUN 256          /* rows, a power of two */
-#define ORDER_DEPTH 32         /* values of a bucket */
+#define ORDER_DEPTH 48         /* values of a bucket */
 #define ORDER_COLUMNS_MAX 1024 /* of a part; others may be anywhere */
 
 /* A value as bytes that keep the order within its type. Numbers, times and

@@ -166,6 +166,7 @@ add_text(struct order_column *column, struct order_item *item,
     const struct order_value value = {column->type, 0, 0, text};
     struct odd odd = {(uint32_t)(column->count - 1), 0, 0};
 
+    column->text_size += text.size;
     if (text.size == 0) {
         item->rank = 0;
         return;
@@ -274,12 +275,12 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
 
 /* ------------------------------------------------------------ finishing --- */
 
-/* Runs serve it worse than the other. */
+/* The one that needs buckets more comes first. */
 static int
 compare_need(const void *a, const void *b)
 {
-    const double left = (*(struct order_column *const *)a)->waste;
-    const double right = (*(struct order_column *const *)b)->waste;
+    const double left = order_column_need(*(struct order_column *const *)a);
+    const double right = order_column_need(*(struct order_column *const *)b);
 
     return (left < right) - (left > right);
 }

@@ -95,6 +95,7 @@ struct order_column {
     struct order_item *items;
     size_t count;
     size_t capacity;
+    uint64_t text_size;         /* of all texts */
     struct colander_buffer odd; /* texts that begin otherwise */
     size_t odd_count;
     bool has_beginning;
@@ -119,6 +120,10 @@ void order_column_settle(struct order_column *column);
 COLANDER_CHECKED enum colander_code
 order_column_measure(struct order_column *column, uint32_t row_count,
                      struct colander_error *err);
+
+/* Returns how much the column needs buckets: more if runs serve it badly, less
+ * if it has long texts. */
+double order_column_need(const struct order_column *column);
 
 /* Returns about how many bytes the column takes in buckets. */
 uint64_t order_column_size(const struct order_column *column,

@@ -353,7 +353,7 @@ add_buckets(const struct order_column *column, const struct sorted *sorted,
 static uint64_t
 bucket_size(uint64_t count, uint64_t gap)
 {
-    const unsigned bits = 67 - (unsigned)__builtin_clzll(gap + 1);
+    const unsigned bits = 66 - (unsigned)__builtin_clzll(gap + 1);
 
     return count * bits / 8 + (count / ORDER_DEPTH + 1) * 6;
 }
@@ -597,6 +597,16 @@ order_column_code(struct order_column *column, uint32_t row_count,
 
 /* Where values lie near each other, so do the rows of a bucket. */
 #define WASTE_NEAR 20.0
+
+#define TEXT_SHORT 32
+
+double
+order_column_need(const struct order_column *column)
+{
+    const uint64_t length = column->text_size / column->count;
+
+    return column->waste / (1 + (double)(length / TEXT_SHORT));
+}
 
 uint64_t
 order_column_size(const struct order_column *column, uint32_t row_count)

@@ -2,8 +2,8 @@
  * Generated rows for ranges, prefixes and order, each computed from its number,
  * and questions about them.
  *
- * A row has a practically random key, a column of each kind below, and three
- * that are not asked: about 270 bytes as JSON.
+ * A row has a practically random key, a column of each kind below, and a
+ * long text that is not asked: about 270 bytes as JSON.
  *
  * SPDX-License-Identifier: MIT
  */
