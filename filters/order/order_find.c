@@ -130,8 +130,10 @@ count_below(const struct column *column, uint64_t step, bool or_equal)
     return low;
 }
 
-/* Sets the answer to the values or buckets in its range. More than half of
- * them are not worth the search. */
+/* Sets the answer to the values or buckets in its range. Very many values, and
+ * more than half of the rows, are not worth the search. */
+#define VALUES_MAX 4096
+
 static void
 answer_hashes(const struct column *column, struct order_answer *answer)
 {
@@ -146,9 +148,11 @@ answer_hashes(const struct column *column, struct order_answer *answer)
         answer->where = ORDER_NOWHERE;
         return;
     }
-    answer->where = answer->end - answer->first > column->list_count / 2 + 1
-                        ? ORDER_COLUMN
-                        : ORDER_HASHES;
+    answer->where =
+        answer->end - answer->first >
+                (are_values ? VALUES_MAX : column->list_count / 2 + 1)
+            ? ORDER_COLUMN
+            : ORDER_HASHES;
     answer->value_count = (uint64_t)(answer->end - answer->first) *
                           column->value_count / column->list_count;
     answer->hashes =
