@@ -3,8 +3,9 @@
  * compacted and warm store, compared with SQLite (bench_sqlite_rows.h) with an
  * index on each of them, and with a scan.
  *
- * Both have a cache of 256 MiB, in which the rows of one kind of questions about
- * a column fit. Both read the same rows as a whole, and the first answers to each question are checked.
+ * Both have a cache of 256 MiB, in which the rows of one kind of questions
+ * about a column fit. Both read the same rows as a whole, and the first answers
+ * to each question are checked.
  *
  * A figure is the mean of those of the columns; the list has these.
  *
@@ -54,9 +55,11 @@ struct way {
 struct experiment {
     uint64_t rows;
     struct bench_store store;
-    uint64_t json_size;          /* of the rows as JSON lines */
-    double load_time;            /* seconds, until they have their filters */
-    struct bench_sqlite *sqlite; /* NULL: it is not there */
+    uint64_t json_size;   /* of the rows as JSON lines */
+    double load_times[2]; /* seconds, without buckets of orders and with them,
+                             of all rounds */
+    struct colander_filter_stats plain; /* without them */
+    struct bench_sqlite *sqlite;        /* NULL: it is not there */
     struct bench_range_set sets[BENCH_RANGE_COLUMNS][BENCH_RANGE_KINDS];
     struct way ways[BENCH_RANGE_COLUMNS * BENCH_RANGE_KINDS * ASKED];
     unsigned way_count;
@@ -76,24 +79,45 @@ add_size(void *context, struct colander_slice key, struct colander_slice row)
     colander_buffer_release(&json);
 }
 
-static void
-load_store(struct experiment *it, const char *path)
+/* Loads a store. `has_buckets`: with the default budget for orders, otherwise
+ * without one. Returns the time until it has its filters. */
+static double
+load(struct bench_store *store, uint64_t rows, const char *path,
+     bool has_buckets)
 {
+    struct colander_filter_options filters;
     struct colander_options options;
-    char below[4200];
     double start;
 
     colander_options_init(&options);
+    colander_filter_options_init(&filters);
     options.cache_size = CACHE_SIZE;
-    (void)snprintf(below, sizeof(below), "%s/store", path);
-    bench_store_open(&it->store, below, &options, NULL);
+    if (!has_buckets)
+        filters.order_budget = 0;
+    bench_store_open(store, path, &options, &filters);
     start = bench_now();
-    bench_range_rows_make(it->rows, bench_store_put, &it->store);
-    bench_store_commit(&it->store);
-    bench_check(colander_family_flush(it->store.family, &bench_error));
-    bench_check(colander_family_compact(it->store.family, &bench_error));
-    bench_check(colander_family_await_filters(it->store.family, &bench_error));
-    it->load_time = bench_now() - start;
+    bench_range_rows_make(rows, bench_store_put, store);
+    bench_store_commit(store);
+    bench_check(colander_family_flush(store->family, &bench_error));
+    bench_check(colander_family_compact(store->family, &bench_error));
+    bench_check(colander_family_await_filters(store->family, &bench_error));
+    return bench_now() - start;
+}
+
+/* Loads the store with orders and without, in turns. The last one stays. */
+static void
+load_store(struct experiment *it, uint32_t rounds, const char *path)
+{
+    for (uint32_t i = 0; i < 2 * rounds; i++) {
+        char below[4200];
+
+        (void)snprintf(below, sizeof(below), "%s/store%u", path, i);
+        if (i > 0)
+            bench_store_close(&it->store);
+        it->load_times[i % 2] += load(&it->store, it->rows, below, i % 2 == 1);
+        if (i % 2 == 0)
+            it->plain = bench_store_stats(&it->store);
+    }
     (void)bench_store_wait(&it->store);
     bench_range_rows_make(it->rows, add_size, it);
 }
@@ -517,15 +541,18 @@ print(struct experiment *it, const struct bench_options *options)
 
     print_ratios(it, figures);
     print_reads(it, figures);
-    bench_figure(figures, 4, (double)stats.order_size / (double)it->json_size,
+    bench_figure(figures, 4,
+                 (double)(stats.filter_size - it->plain.filter_size +
+                          it->plain.order_size) /
+                     (double)it->json_size,
                  "order_share");
     bench_figure(figures, 4, (double)stats.filter_size / (double)it->json_size,
                  "filters_over_json");
     bench_figure(figures, 1, (double)it->json_size / (double)it->rows,
                  "row_size");
-    /* `ingest` will be this over the same without orders, once these can be
-     * switched off */
-    bench_figure(figures, 2, it->load_time / (double)it->rows * 1e6,
+    bench_figure(figures, 3, it->load_times[0] / it->load_times[1], "ingest");
+    bench_figure(figures, 2,
+                 it->load_times[1] / options->rounds / (double)it->rows * 1e6,
                  "load_us_row");
     bench_figures_open(figures, "columns", '[');
     for (unsigned i = 0; i < it->way_count; i++)
@@ -543,7 +570,7 @@ bench_range(const struct bench_options *options)
     struct experiment it = {.rows = bench_round_rows(options, 300000)};
     char *path = bench_make_directory(options);
 
-    load_store(&it, path);
+    load_store(&it, options->rounds, path);
     load_sqlite(&it, path);
     make_questions(&it);
     add_ways(&it);
