@@ -115,10 +115,8 @@ static void
 cut_beginning(struct order_column *column, size_t size)
 {
     const size_t lost = column->beginning_size - size;
-    const struct order_value rest = {
-        .type = column->type,
-        .bytes = colander_slice_of(column->beginning + size, lost)};
-    const uint64_t before = order_rank(&rest, colander_slice_of(NULL, 0));
+    const uint64_t before =
+        order_word(colander_slice_of(column->beginning + size, lost), 0);
 
     for (size_t i = 0; i < column->count; i++) {
         uint64_t *rank = &column->items[i].rank;

@@ -63,6 +63,9 @@ order_cut(uint64_t step, unsigned width)
     return step >> (64 - 8 * width);
 }
 
+/* Returns the first 8 bytes, padded with `fill`. */
+uint64_t order_word(struct colander_slice bytes, uint8_t fill);
+
 /* Returns the rank of a value in a column whose texts have this beginning. */
 uint64_t order_rank(const struct order_value *value,
                     struct colander_slice beginning);

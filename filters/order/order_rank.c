@@ -32,9 +32,8 @@ word_of_number(double number)
     return (bits & SIGN_BIT) != 0 ? ~bits : bits | SIGN_BIT;
 }
 
-/* Returns the first 8 bytes, padded with `fill`. */
-static uint64_t
-word_of_bytes(struct colander_slice bytes, uint8_t fill)
+uint64_t
+order_word(struct colander_slice bytes, uint8_t fill)
 {
     uint64_t word;
     uint8_t padded[8];
@@ -69,7 +68,7 @@ order_value_of(const struct colander_value *value)
         break;
     case COLANDER_EXTENSION:
         of.word = (uint64_t)((uint8_t)value->extension_type ^ 0x80u) << 56 |
-                  word_of_bytes(value->bytes, 0) >> 8;
+                  order_word(value->bytes, 0) >> 8;
         break;
     case COLANDER_BOOLEAN:
         of.word = value->boolean;
@@ -131,6 +130,6 @@ order_rank(const struct order_value *value, struct colander_slice beginning)
     if (bytes.size > 0)
         bytes.data += shared;
     bytes.size -= shared;
-    word = word_of_bytes(bytes, value->fill);
+    word = order_word(bytes, value->fill);
     return word == 0 && value->bytes.size > 0 ? 1 : word;
 }

@@ -299,6 +299,29 @@ ORDER_TEST(texts_are_told_apart_behind_what_most_share)
         (ROWS + 2) / 3);
 }
 
+/* What the beginning loses comes before the ranks so far: here a zero byte. */
+ORDER_TEST(a_beginning_may_lose_zeros)
+{
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < 2000; row++) {
+        char text[12] = "ab";
+
+        (void)snprintf(text + 3, sizeof(text) - 3, "%06u2",
+                       row * 54321 % 1000000);
+        if (row >= 1000)
+            text[2] = 'c';
+        add(0, row, keep_text(COLANDER_STRING, text, 10));
+    }
+    finish(2000);
+    sort_entries();
+    for (size_t row = 0; row < 2000; row++) {
+        const struct colander_value value = model.columns[0].items[row].value;
+
+        assert_int_equal(count_rows(0, &value, &value, false).wanted, 1);
+    }
+}
+
 /* --------------------------------------------------------------- limits --- */
 
 /* Two of four columns have buckets. */
