@@ -210,7 +210,8 @@ add_column(struct order_builder *builder, uint64_t id, uint64_t path_hash,
 {
     struct order_column *column;
 
-    if (builder->column_count == ORDER_COLUMNS_MAX ||
+    /* values of one that could not be added have been passed over */
+    if (builder->is_cut || builder->column_count == ORDER_COLUMNS_MAX ||
         array_reserve(&builder->columns, builder->column_count,
                       &builder->column_capacity, 1, NULL) != COLANDER_OK ||
         hash_index_reserve(&builder->by_id, NULL) != COLANDER_OK) {

@@ -95,16 +95,24 @@ tear_down(void **state)
     return 0;
 }
 
-static inline void
-add(size_t column, uint32_t row, struct colander_value value)
+/* Adds a value to the model, and returns its entry. */
+static inline uint64_t
+note(size_t column, uint32_t row, struct colander_value value)
 {
     struct items *items = &model.columns[column];
     const uint64_t hash = colander_value_hash(&value);
-    const uint64_t entry = locator_entry(hash, 0, row);
 
     OK(array_reserve(&items->items, items->count, &items->capacity, 1, NULL));
     items->items[items->count++] = (struct item){row, value};
     OK(entry_list_add_rows(&model.entries, hash, 0, &row, 1, NULL));
+    return locator_entry(hash, 0, row);
+}
+
+static inline void
+add(size_t column, uint32_t row, struct colander_value value)
+{
+    const uint64_t entry = note(column, row, value);
+
     order_builder_value(model.builder, path_of(column), &value, entry);
 }
 
