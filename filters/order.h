@@ -15,8 +15,9 @@
  *               exact, or also those of other columns, it may get buckets
  *     buckets   the ranks at which buckets of ORDER_DEPTH values begin. Each
  *               bucket has a hash, under which the locator has its rows
- * Only buckets take more than a few bytes for many rows. They share a budget,
- * which goes to the columns where it helps most.
+ * Only buckets, and runs of a column that few rows have, take more than a few
+ * bytes for many values. They share a budget, which goes to the columns where it
+ * helps most.
  *
  * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
  * that covers the values of the column.
@@ -105,7 +106,8 @@ struct order_sink {
 };
 
 /* Passes the blocks of a part of `row_count` rows to `sink`, and starts again.
- * Buckets may take about `budget` bytes. */
+ * Buckets, and runs of columns that few rows have, may take about `budget`
+ * bytes. */
 COLANDER_CHECKED enum colander_code
 order_builder_finish(struct order_builder *builder, uint32_t row_count,
                      uint64_t budget, const struct order_sink *sink,

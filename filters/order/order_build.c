@@ -284,8 +284,8 @@ compare_need(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* Gives buckets to the columns that need them most, within the budget. Returns
- * what is left of it. */
+/* Gives buckets and long runs to the columns that need them most, within the
+ * budget. Returns what is left of it. */
 static uint64_t
 choose(struct order_column **columns, size_t count, uint32_t row_count,
        uint64_t budget)
@@ -295,15 +295,11 @@ choose(struct order_column **columns, size_t count, uint32_t row_count,
     qsort(columns, count, sizeof(*columns), compare_need);
     for (size_t i = 0; i < count; i++) {
         struct order_column *column = columns[i];
-        const uint64_t size = order_column_size(column, row_count);
 
-        if (column->form != ORDER_FORM_BUCKETS)
-            continue;
-        if (size > left) {
-            column->form = ORDER_FORM_RUNS;
-        } else {
-            left -= size;
-        }
+        while (order_column_size(column, row_count) > left)
+            column->form = column->form == ORDER_FORM_BUCKETS ? ORDER_FORM_RUNS
+                                                              : ORDER_FORM_ROWS;
+        left -= order_column_size(column, row_count);
     }
     return left;
 }

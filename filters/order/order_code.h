@@ -128,7 +128,8 @@ order_column_measure(struct order_column *column, uint32_t row_count,
  * if it has long texts. */
 double order_column_need(const struct order_column *column);
 
-/* Returns about how many bytes the column takes in buckets. */
+/* Returns about how many bytes of the budget the column takes in its form: in
+ * buckets, or in runs that take more than a byte a value. */
 uint64_t order_column_size(const struct order_column *column,
                            uint32_t row_count);
 

@@ -95,6 +95,12 @@ struct run {
     uint64_t high;
 };
 
+static uint64_t
+runs_size(const struct order_column *column, uint32_t row_count)
+{
+    return (uint64_t)order_run_count(row_count) * 2 * column->width;
+}
+
 static struct run *
 make_runs(const struct order_column *column, uint32_t row_count)
 {
@@ -512,7 +518,7 @@ put_runs(const struct order_column *column, uint32_t row_count,
     if (runs == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
-    code = put_head(column, 0, (size_t)count * 2 * column->width, block, err);
+    code = put_head(column, 0, runs_size(column, row_count), block, err);
     for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
         put(block, order_cut(runs[i].low, column->width), column->width);
         put(block, order_cut(runs[i].high, column->width), column->width);
@@ -613,7 +619,11 @@ order_column_size(const struct order_column *column, uint32_t row_count)
 {
     const uint64_t gap = row_count / ORDER_DEPTH;
     const uint64_t near = (uint64_t)(8 * column->waste);
+    const uint64_t runs = runs_size(column, row_count);
 
-    return bucket_size(column->count,
-                       column->waste < WASTE_NEAR && near < gap ? near : gap);
+    if (column->form == ORDER_FORM_BUCKETS)
+        return bucket_size(column->count,
+                           column->waste < WASTE_NEAR && near < gap ? near
+                                                                    : gap);
+    return column->form == ORDER_FORM_RUNS && runs > column->count ? runs : 0;
 }

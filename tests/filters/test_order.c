@@ -344,6 +344,25 @@ ORDER_TEST(buckets_keep_within_their_budget)
     assert_int_equal(model.entries.count - model.value_entries, 2 * ROWS);
 }
 
+/* Each row has one column of many. */
+ORDER_TEST(runs_of_columns_that_few_rows_have_keep_within_the_budget)
+{
+    enum { COLUMNS = 500, BUDGET = 100000 };
+    unsigned counts[ORDER_HASHES + 1] = {0};
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++)
+        add(row % COLUMNS, row, colander_integer((int64_t)below(1u << 30)));
+    finish_within(ROWS, BUDGET);
+    sort_entries();
+    assert_in_range(block_bytes(), BUDGET / 2, BUDGET + COLUMNS * 50);
+    for (size_t i = 0; i < COLUMNS; i++)
+        counts[count_between(i, colander_integer(0), colander_integer(1u << 29))
+                   .where]++;
+    assert_true(counts[ORDER_RUNS] > 100 && counts[ORDER_COLUMN] > 100);
+}
+
 ORDER_TEST(columns_too_many_may_be_anywhere)
 {
     (void)state;
