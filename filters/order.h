@@ -90,8 +90,10 @@ struct order_sink {
      * `count`. */
     enum colander_code (*counted)(void *context, struct colander_error *err);
 
-    /* Then: returns about how many rows are read for a hash of the locator. */
-    uint64_t (*count)(void *context, uint64_t hash, unsigned tag);
+    /* Then: returns about how many rows are read for a hash of the locator. If
+     * they are more than `most`, does not count all. */
+    uint64_t (*count)(void *context, uint64_t hash, unsigned tag,
+                      uint64_t most);
 
     /* A block, borrowed, that begins with a column of this place. */
     enum colander_code (*block)(void *context, struct colander_slice block,

@@ -270,7 +270,8 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
 }
 
 uint64_t
-entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag)
+entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
+                uint64_t most)
 {
     const uint64_t first = locator_entry(
         hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
@@ -288,7 +289,9 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag)
         else
             high = middle;
     }
-    for (; low < list->sorted_count && list->entries[low] <= last; low++) {
+    for (; low < list->sorted_count && list->entries[low] <= last &&
+           rows <= most;
+         low++) {
         rows++;
         units += rows == 1 || (list->entries[low] ^ list->entries[low - 1]) >>
                                       list->coarse_shift != 0;

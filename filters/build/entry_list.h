@@ -62,9 +62,10 @@ COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,
                                                     struct colander_error *err);
 
 /* Returns about how many rows a locator of the sorted entries leads to from this
- * hash and tag. */
+ * hash and tag; any number above `most` if they are more, which takes no longer
+ * than to count `most`. */
 uint64_t entry_list_rows(const struct entry_list *list, uint64_t hash,
-                         unsigned tag);
+                         unsigned tag, uint64_t most);
 
 /* Returns the number of different hashes. Requires a sorted list. */
 uint64_t entry_list_hashes(const struct entry_list *list);

@@ -149,11 +149,11 @@ sort_entries(void *context, struct colander_error *err)
 }
 
 static uint64_t
-count_rows(void *context, uint64_t hash, unsigned tag)
+count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
     const struct filter_builder *builder = context;
 
-    return entry_list_rows(&builder->entries, hash, tag);
+    return entry_list_rows(&builder->entries, hash, tag, most);
 }
 
 /* Returns the key at *offset in `keys` and moves *offset past it. */

@@ -372,15 +372,21 @@ count_needy(const struct order_column *column, const struct list *values,
 {
     const uint32_t begin = values->begins[i];
     uint64_t rows = 0;
+    uint64_t most;
     uint32_t count;
+    size_t end = i;
 
-    for (; i < values->count && values->begins[i] == begin; i++)
+    while (end < values->count && values->begins[end] == begin)
+        end++;
+    count =
+        (end < values->count ? values->begins[end] : (uint32_t)column->count) -
+        begin;
+    most = (uint64_t)(WASTE_MAX * count) + ORDER_DEPTH;
+    for (; i < end && rows <= most; i++)
         rows += sink->count(sink->context,
                             values->hashes[i] << (64 - LOCATOR_HASH_BITS),
-                            tag_of(column));
-    count = (i < values->count ? values->begins[i] : (uint32_t)column->count) -
-            begin;
-    return (double)rows > WASTE_MAX * count + ORDER_DEPTH ? count : 0;
+                            tag_of(column), most);
+    return rows > most ? count : 0;
 }
 
 /* Returns how many bytes the needy values take that have at most `count_max`

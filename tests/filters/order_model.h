@@ -43,6 +43,7 @@ static struct {
     struct colander_buffer blocks[BLOCKS_MAX];
     uint32_t places[BLOCKS_MAX];
     size_t block_count;
+    uint64_t counted;    /* rows of values, to find out which are needy */
     bool rows[ROWS_MAX]; /* that an answer leads to */
 } model;
 
@@ -64,7 +65,7 @@ clear_model(void)
     entry_list_clear(&model.entries);
     for (size_t i = 0; i < model.block_count; i++)
         colander_buffer_clear(&model.blocks[i]);
-    model.block_count = model.value_entries = 0;
+    model.block_count = model.value_entries = model.counted = 0;
     text_size = 0;
     is_crowded = false;
 }
@@ -147,10 +148,13 @@ sort_values(void *context, struct colander_error *err)
 }
 
 static inline uint64_t
-count_listed(void *context, uint64_t hash, unsigned tag)
+count_listed(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
+    const uint64_t rows = entry_list_rows(&model.entries, hash, tag, most);
+
     (void)context;
-    return entry_list_rows(&model.entries, hash, tag);
+    model.counted += rows;
+    return rows;
 }
 
 static inline void

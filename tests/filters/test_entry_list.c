@@ -4,7 +4,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/build/entry_list.h"
-#include "support/cases.h"
 
 #include "support/cases.h"
 #include "support/random.h"
@@ -138,4 +137,30 @@ TEST(rows_of_hashes_that_agree_ascend)
                 &list, locator_entry(hash_of(8) >> 32 << 32, 3, rows[i]),
                 locator_entry(hash_of(8) >> 32 << 32, 3, rows[i])));
     }
+}
+
+TEST(rows_are_counted_up_to_as_many_as_asked_for)
+{
+    struct entry_list list;
+
+    assert_int_equal(entry_list_init(&list, 40, COARSE, NULL), COLANDER_OK);
+    for (uint32_t row = 0; row < 64000; row += 64) {
+        if (row < 6400)
+            assert_int_equal(
+                entry_list_add_rows(&list, hash_of(1), 0, &row, 1, NULL),
+                COLANDER_OK);
+        assert_int_equal(
+            entry_list_add_rows(&list, hash_of(2), 0, &row, 1, NULL),
+            COLANDER_OK);
+    }
+    assert_int_equal(entry_list_sort(&list, NULL), COLANDER_OK);
+    assert_int_equal(entry_list_rows(&list, hash_of(1), 0, 10), 11);
+    assert_int_equal(entry_list_rows(&list, hash_of(1), 0, UINT64_MAX), 100);
+    assert_int_equal(entry_list_rows(&list, hash_of(1), 1, UINT64_MAX), 0);
+    /* a long list has units */
+    assert_in_range(entry_list_rows(&list, hash_of(2), 0, 500), 501,
+                    501 * COARSE);
+    assert_int_equal(entry_list_rows(&list, hash_of(2), 0, UINT64_MAX),
+                     1000 * COARSE);
+    entry_list_release(&list);
 }

@@ -397,6 +397,25 @@ ORDER_TEST(columns_of_one_place_may_be_anywhere_if_they_are_too_many)
     assert_in_range(count, 300, 400);
 }
 
+/* Numbers with one hash are easy to make. */
+ORDER_TEST(many_values_with_one_hash_do_not_take_long)
+{
+    enum { VALUES = 5000 };
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < VALUES; row++) {
+        const struct colander_value value =
+            colander_integer(row * INT64_C(7919) % VALUES);
+
+        OK(entry_list_add_rows(&model.entries, 1, 0, &row, 1, NULL));
+        order_builder_value(model.builder, path_of(0), &value,
+                            locator_entry(1, 0, row));
+    }
+    finish(VALUES);
+    assert_in_range(model.counted, VALUES, 1000 * VALUES);
+}
+
 /* Blocks of a few columns, so that a question reads little. */
 ORDER_TEST(columns_are_in_small_blocks)
 {
