@@ -100,8 +100,8 @@ struct order_sink {
                                 uint32_t first_place,
                                 struct colander_error *err);
 
-    /* The rows, ascending, that the locator must have under this hash. It is
-     * passed once. */
+    /* Rows that the locator must have under this hash, at most ORDER_DEPTH, in
+     * any order. */
     enum colander_code (*rows)(void *context, uint64_t hash, unsigned tag,
                                const uint32_t *rows, size_t count,
                                struct colander_error *err);
@@ -131,7 +131,7 @@ enum order_where {
 
 struct order_answer {
     enum order_where where;
-    uint64_t value_count;  /* of the range, about and at most; HASHES only */
+    uint64_t value_count;  /* of the range, about; HASHES only */
     uint32_t first;        /* HASHES: their numbers, for order_hash, */
     uint32_t end;          /* up to here */
     uint64_t low;          /* the steps of the range, */

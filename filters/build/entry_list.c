@@ -8,7 +8,8 @@
 #define ROW_BITS LOCATOR_ROW_BITS
 #define ROW_MASK ((UINT64_C(1) << ROW_BITS) - 1)
 
-/* Sorting needs only tag and hash, because rows nearly ascend already. */
+/* Sorting needs only tag and hash, because rows nearly ascend already: see tidy.
+ */
 #define DIGIT_BITS 12
 #define DIGITS (1u << DIGIT_BITS)
 #define PASSES                                                                 \
@@ -203,9 +204,9 @@ sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
         to[places[digit_of(sort_key(from[i], hash_bits), pass)]++] = from[i];
 }
 
-/* Brings entries of one hash and tag in order, and removes duplicates. Rows
- * ascend already, but for marks of omitted rows, which are the last, and for two
- * hashes that agree in the bits that are kept. */
+/* Brings entries of one hash and tag in order, and removes duplicates. Nearly all
+ * rows ascend already, but for the few of entry_list_add_rows; marks of omitted
+ * rows are the last. */
 static size_t
 tidy(uint64_t *entries, size_t count)
 {

@@ -50,8 +50,7 @@ COLANDER_CHECKED enum colander_code
 entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err);
 
-/* Adds entries of `count` rows, which ascend, for one hash, which no other call
- * adds. */
+/* Adds entries of a few rows for one hash, in any order. */
 COLANDER_CHECKED enum colander_code
 entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
                     const uint32_t *rows, size_t count,

@@ -205,8 +205,7 @@ order_column_settle(struct order_column *column)
 
 /* Adds a column; NULL: that is not possible. */
 static struct order_column *
-add_column(struct order_builder *builder, uint64_t id, uint64_t path_hash,
-           enum colander_type type)
+add_column(struct order_builder *builder, uint64_t id, enum colander_type type)
 {
     struct order_column *column;
 
@@ -223,7 +222,6 @@ add_column(struct order_builder *builder, uint64_t id, uint64_t path_hash,
     column = &builder->columns[builder->column_count++];
     memset(column, 0, sizeof(*column));
     column->id = id;
-    column->path_hash = path_hash;
     column->type = type;
     return column;
 }
@@ -242,7 +240,7 @@ column_of(struct order_builder *builder, uint64_t path_hash,
             i = hash_index_next(&builder->by_id, (uint32_t)id, &at);
         } while (i != HASH_INDEX_NONE && builder->columns[i].id != id);
         if (i == HASH_INDEX_NONE)
-            return add_column(builder, id, path_hash, type);
+            return add_column(builder, id, type);
     }
     builder->next = i + 1;
     return &builder->columns[i];
@@ -397,12 +395,11 @@ put_column(struct block *block, struct order_column *column,
            const struct order_sink *sink, struct colander_error *err)
 {
     const struct colander_slice bytes = colander_buffer_slice(&column->bytes);
-    const uint32_t place = order_place(column->path_hash, column->type);
+    const uint32_t place = order_place_of(column->id);
     enum colander_code code = COLANDER_OK;
 
     if (block->count > 0 && block->bytes.size + bytes.size > BLOCK_SIZE &&
-        order_place(block->columns[block->count - 1]->path_hash,
-                    block->columns[block->count - 1]->type) != place) {
+        order_place_of(block->columns[block->count - 1]->id) != place) {
         code = end_block(block, sink, err);
         block->first_place = place;
     }

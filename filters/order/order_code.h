@@ -38,6 +38,13 @@ order_id(uint64_t path_hash, enum colander_type type)
     return path_hash + (uint64_t)type * UINT64_C(0x9e3779b97f4a7c15);
 }
 
+/* Returns the place of the column with this id. */
+static inline uint32_t
+order_place_of(uint64_t id)
+{
+    return (uint32_t)(id >> 33);
+}
+
 /* The scale of a column: ranks from `base` on, 2^bits of them, as steps of 64
  * bits. */
 struct order_scale {
@@ -92,7 +99,6 @@ struct order_item {
 /* A column while its part is built. */
 struct order_column {
     uint64_t id;
-    uint64_t path_hash;
     enum colander_type type;
     bool is_lost; /* memory was short, and values are missing */
     struct order_item *items;

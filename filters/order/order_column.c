@@ -318,15 +318,6 @@ add_values(const struct order_column *column, const struct sorted *sorted,
     }
 }
 
-static int
-compare_rows(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a;
-    const uint32_t right = *(const uint32_t *)b;
-
-    return (left > right) - (left < right);
-}
-
 /* Adds buckets for the items from `begin` to `end`, and passes their rows on.
  */
 static enum colander_code
@@ -346,7 +337,6 @@ add_buckets(const struct order_column *column, const struct sorted *sorted,
             rows[count] = row_of(&column->items[sorted[begin + count].item]);
             count++;
         }
-        qsort(rows, count, sizeof(*rows), compare_rows);
         add(list, sorted, begin, hash >> (64 - LOCATOR_HASH_BITS));
         code =
             sink->rows(sink->context, hash, tag_of(column), rows, count, err);

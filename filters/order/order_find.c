@@ -234,5 +234,5 @@ order_runs(const struct order_answer *answer, uint32_t row_count,
 uint32_t
 order_place(uint64_t path_hash, enum colander_type type)
 {
-    return (uint32_t)(order_id(path_hash, type) >> 33);
+    return order_place_of(order_id(path_hash, type));
 }
