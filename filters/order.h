@@ -16,8 +16,8 @@
  *     buckets   the ranks at which buckets of ORDER_DEPTH values begin. Each
  *               bucket has a hash, under which the locator has its rows
  * Only buckets, and runs of a column that few rows have, take more than a few
- * bytes for many values. They share a budget, which goes to the columns where it
- * helps most.
+ * bytes for many values. They share a budget, which goes to the columns where
+ * it helps most.
  *
  * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
  * that covers the values of the column.
