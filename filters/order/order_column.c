@@ -344,14 +344,19 @@ add_buckets(const struct order_column *column, const struct sorted *sorted,
     return code;
 }
 
-/* Returns about how many bytes `count` rows take in buckets, if so many rows of
- * the part lie between two of them. */
+/* Bytes of a bucket beside its rows, in the locator and the list of buckets;
+ * that of values has hashes too. */
+#define BUCKET_SIZE 7
+#define BUCKET_SIZE_OF_VALUES 12
+
+/* Returns about how many bytes `count` rows take in buckets, each of `size`
+ * bytes, if so many rows of the part lie between two of them. */
 static uint64_t
-bucket_size(uint64_t count, uint64_t gap)
+bucket_size(uint64_t count, uint64_t gap, uint64_t size)
 {
     const unsigned bits = 66 - (unsigned)__builtin_clzll(gap + 1);
 
-    return count * bits / 8 + (count / ORDER_DEPTH + 1) * 6;
+    return count * bits / 8 + (count / ORDER_DEPTH + 1) * size;
 }
 
 /* Returns how many items have the step of value `i`, the first that has it, or
@@ -389,7 +394,8 @@ size_of_needy(const uint32_t *needy, size_t count, size_t count_max,
 
     for (size_t i = 0; i < count; i++) {
         if (needy[i] != 0 && needy[i] <= count_max)
-            size += bucket_size(needy[i], row_count / needy[i]);
+            size += bucket_size(needy[i], row_count / needy[i],
+                                BUCKET_SIZE_OF_VALUES);
     }
     return size;
 }
@@ -618,8 +624,8 @@ order_column_size(const struct order_column *column, uint32_t row_count)
     const uint64_t runs = runs_size(column, row_count);
 
     if (column->form == ORDER_FORM_BUCKETS)
-        return bucket_size(column->count,
-                           column->waste < WASTE_NEAR && near < gap ? near
-                                                                    : gap);
+        return bucket_size(
+            column->count,
+            column->waste < WASTE_NEAR && near < gap ? near : gap, BUCKET_SIZE);
     return column->form == ORDER_FORM_RUNS && runs > column->count ? runs : 0;
 }
