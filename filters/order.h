@@ -34,9 +34,12 @@
 #include "columns/columns.h"
 #include "filters/locator.h"
 
-#define ORDER_RUN 256          /* rows, a power of two */
-#define ORDER_DEPTH 48         /* values of a bucket */
-#define ORDER_COLUMNS_MAX 1024 /* of a part; others may be anywhere */
+#define ORDER_RUN 256  /* rows, a power of two */
+#define ORDER_DEPTH 48 /* values of a bucket */
+
+/* Of a part. What is more may be anywhere. */
+#define ORDER_COLUMNS_MAX 1024
+#define ORDER_VALUES_MAX (UINT32_C(1) << 21)
 
 /* A value as bytes that keep the order within its type. Numbers, times and
  * booleans have eight; strings and binaries, whose bytes are borrowed, any
@@ -75,7 +78,8 @@ struct order_builder *order_builder_create(void);
 void order_builder_destroy(struct order_builder *builder);
 
 /* Adds a scalar of a row. `entry` is its locator_entry. Requires ascending
- * rows. Never fails: if memory is short, the column may be anywhere. */
+ * rows. Never fails: if memory is short, or the part has very many values, the
+ * column may be anywhere. */
 void order_builder_value(struct order_builder *builder, uint64_t path_hash,
                          const struct colander_value *value, uint64_t entry);
 

@@ -254,9 +254,11 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
     struct order_column *column = column_of(builder, path_hash, of.type);
     struct order_item *item;
 
-    if (column == NULL || column->is_lost)
+    if (column == NULL || column->is_lost ||
+        (column->count > 0 && column->items[column->count - 1].entry == entry))
         return;
-    if (array_reserve(&column->items, column->count, &column->capacity, 1,
+    if (builder->item_count == ORDER_VALUES_MAX ||
+        array_reserve(&column->items, column->count, &column->capacity, 1,
                       NULL) != COLANDER_OK) {
         column->is_lost = true;
         return;

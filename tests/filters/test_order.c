@@ -377,6 +377,36 @@ ORDER_TEST(columns_too_many_may_be_anywhere)
             i < ORDER_COLUMNS_MAX ? ORDER_NOWHERE : ORDER_COLUMN);
 }
 
+/* As in a long array. */
+ORDER_TEST(columns_with_values_too_many_may_be_anywhere)
+{
+    const uint64_t few = path_of(1);
+    const struct colander_value seven = colander_integer(7);
+
+    (void)state;
+    clear_model();
+    order_builder_value(model.builder, few, &seven, 0);
+    for (uint32_t i = 0; i <= ORDER_VALUES_MAX; i++) {
+        const struct colander_value value = colander_integer(i / 2);
+
+        order_builder_value(model.builder, path_of(0), &value,
+                            (uint64_t)(i / 2) << LOCATOR_ROW_BITS);
+    }
+    assert_in_range(order_builder_size(model.builder), ORDER_VALUES_MAX / 2,
+                    ORDER_VALUES_MAX / 2 + 2);
+    for (uint32_t i = 0; i <= ORDER_VALUES_MAX; i++) {
+        const struct colander_value value = colander_integer(i);
+
+        order_builder_value(model.builder, path_of(0), &value,
+                            (uint64_t)i << LOCATOR_ROW_BITS);
+    }
+    assert_int_equal(order_builder_size(model.builder), ORDER_VALUES_MAX);
+    finish(1);
+    assert_int_equal(
+        count_between(0, colander_integer(-2), colander_integer(-1)).where,
+        ORDER_COLUMN);
+}
+
 /* A block has room for some of them only. */
 ORDER_TEST(columns_of_one_place_may_be_anywhere_if_they_are_too_many)
 {
