@@ -7,6 +7,7 @@
 #include "core/hash_index.h"
 #include "filters/order/order_code.h"
 
+#include <assert.h>
 #include <stdlib.h>
 
 #define BLOCK_SIZE (4u << 10) /* a block ends before this size, if it can */
@@ -327,6 +328,7 @@ code_columns(struct order_column **columns, size_t count, uint32_t row_count,
 
         if (columns[i]->form != ORDER_FORM_VALUES)
             continue;
+        assert(waiting > 0);
         share = left / waiting--;
         left -= share;
         code = order_column_code(columns[i], row_count, sink, &share, err);

@@ -105,7 +105,7 @@ static struct run *
 make_runs(const struct order_column *column, uint32_t row_count)
 {
     const uint32_t run_count = order_run_count(row_count);
-    struct run *runs = malloc(run_count * sizeof(*runs));
+    struct run *runs = calloc(run_count, sizeof(*runs));
 
     if (runs == NULL)
         return NULL;
@@ -374,8 +374,8 @@ count_needy(const struct order_column *column, const struct list *values,
     while (end < values->count && values->begins[end] == begin)
         end++;
     count =
-        (end < values->count ? values->begins[end] : (uint32_t)column->count) -
-        begin;
+        (uint32_t)((end < values->count ? values->begins[end] : column->count) -
+                   begin);
     most = (uint64_t)(WASTE_MAX * count) + ORDER_DEPTH;
     for (; i < end && rows <= most; i++)
         rows += sink->count(sink->context,
@@ -394,7 +394,7 @@ size_of_needy(const uint32_t *needy, size_t count, size_t count_max,
 
     for (size_t i = 0; i < count; i++) {
         if (needy[i] != 0 && needy[i] <= count_max)
-            size += bucket_size(needy[i], row_count / needy[i],
+            size += bucket_size(needy[i], row_count / (needy[i] + UINT64_C(1)),
                                 BUCKET_SIZE_OF_VALUES);
     }
     return size;
