@@ -46,7 +46,7 @@ read_container(struct assignment *assignment, const char *text, size_t *offset,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a value");
     code = colander_json_reader_value(
         assignment->reader, colander_slice_text(text), &assignment->value, err);
-    if (code != COLANDER_OK &&
+    if (code == COLANDER_OK ||
         !colander_json_reader_fault(assignment->reader, offset))
         *offset = 0;
     return code;
