@@ -310,10 +310,9 @@ settings_decode(struct colander_slice record, struct settings **settings,
         at += size_in_record(field);
     }
     options.unfiltered = paths;
-    if (at + 8 <= (const uint8_t *)end)
-        options.unfiltered_count = bytes_get_le(at, 8);
-    if (at + 8 > (const uint8_t *)end ||
-        options.unfiltered_count > FILTER_UNFILTERED_MAX ||
+    options.unfiltered_count =
+        (const uint8_t *)end - at < 8 ? SIZE_MAX : bytes_get_le(at, 8);
+    if (options.unfiltered_count > FILTER_UNFILTERED_MAX ||
         !find_paths((const char *)at + 8, end, paths, options.unfiltered_count))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is damaged");

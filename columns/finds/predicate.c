@@ -238,7 +238,7 @@ leaf_create(enum predicate_kind kind, enum colander_comparison comparison,
         return leaf;
     }
     colander_predicate_destroy(leaf);
-    return NULL;
+    return NULL; /* NOLINT(clang-analyzer-unix.Malloc): the leaf is gone */
 }
 
 struct colander_predicate *
@@ -411,6 +411,7 @@ operation_create(enum predicate_kind kind,
         return parent;
 failed:
     colander_predicate_destroy(parent);
+    /* NOLINTNEXTLINE(clang-analyzer-unix.Malloc): the parent is gone */
     while ((operand = operands.first) != NULL) {
         operands.first = operand->next;
         colander_predicate_destroy(operand);

@@ -611,9 +611,9 @@ order_column_code(struct order_column *column, uint32_t row_count,
 double
 order_column_need(const struct order_column *column)
 {
-    const uint64_t length = column->text_size / column->count;
+    const uint64_t shorts = column->text_size / column->count / TEXT_SHORT;
 
-    return column->waste / (1 + (double)(length / TEXT_SHORT));
+    return column->waste / (1 + (double)shorts);
 }
 
 uint64_t
