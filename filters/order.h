@@ -59,12 +59,12 @@ struct order_span {
     struct order_value high;
 };
 
-/* Sets `span` to the values from `low` to `high`; NULL: to the end of the
- * type of the other. */
+/* Returns the values from `low` to `high`; NULL: to the end of the type of the
+ * other. */
 struct order_span order_span_of(const struct colander_value *low,
                                 const struct colander_value *high);
 
-/* Sets `span` to all that begin with `prefix`, a string or binary. */
+/* Returns all values that begin with `prefix`, a string or binary. */
 struct order_span order_span_of_prefix(const struct colander_value *prefix);
 
 /* ------------------------------------------------------------- building --- */

@@ -12,7 +12,7 @@
 
 #define BLOCK_SIZE (4u << 10) /* a block ends before this size, if it can */
 
-/* Texts that do not begin as the column does are kept, up to so many and one of
+/* Texts that do not begin as the column does are kept, up to ODD_MIN and one of
  * ODD_SHARE. Then the beginning is cut so that all but one of ODD_SHARE / 2 of
  * them have it. */
 #define ODD_MIN 64
@@ -130,8 +130,8 @@ cut_beginning(struct order_column *column, size_t size)
     column->beginning_size = (uint8_t)size;
 }
 
-/* Ranks the odd texts. Those that still do not begin as the column does stay,
- * but rank before or after all others for now. */
+/* Ranks the odd texts. Those that still do not begin as the column does stay
+ * odd, and rank before or after all others. */
 static void
 rank_odd(struct order_column *column)
 {
@@ -252,11 +252,17 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
                     const struct colander_value *value, uint64_t entry)
 {
     const struct order_value of = order_value_of(value);
+    const bool is_text =
+        of.type == COLANDER_STRING || of.type == COLANDER_BINARY;
     struct order_column *column = column_of(builder, path_hash, of.type);
     struct order_item *item;
 
-    if (column == NULL || column->is_lost ||
-        (column->count > 0 && column->items[column->count - 1].entry == entry))
+    if (column == NULL || column->is_lost)
+        return;
+    /* an array may repeat a number; another one may have its hash */
+    item = column->count == 0 ? NULL : &column->items[column->count - 1];
+    if (item != NULL && !is_text && item->entry == entry &&
+        item->rank == of.word)
         return;
     if (builder->item_count == ORDER_VALUES_MAX ||
         array_reserve(&column->items, column->count, &column->capacity, 1,
@@ -267,7 +273,7 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
     item = &column->items[column->count++];
     item->entry = entry;
     builder->item_count++;
-    if (of.type == COLANDER_STRING || of.type == COLANDER_BINARY)
+    if (is_text)
         add_text(column, item, of.bytes);
     else
         item->rank = of.word;
@@ -437,8 +443,7 @@ put_columns(const struct order_builder *builder, struct order_column **columns,
     return code;
 }
 
-/* Measures all columns that have all of their values, and lists
- * them. */
+/* Measures all columns that have all of their values, and lists them. */
 static enum colander_code
 measure(struct order_builder *builder, uint32_t row_count,
         struct order_column **columns, size_t *count,

@@ -408,6 +408,26 @@ ORDER_TEST(columns_with_values_too_many_may_be_anywhere)
         ORDER_COLUMN);
 }
 
+/* Of one row, in a list of few values and in runs. */
+ORDER_TEST(numbers_with_one_hash_are_both_found)
+{
+    const struct colander_value low = colander_integer(5);
+    const struct colander_value high = colander_integer(5000000);
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < 2000; row++) {
+        const uint64_t entry = locator_entry(~UINT64_C(0), 0, row);
+
+        order_builder_value(model.builder, path_of(0), &low, entry);
+        order_builder_value(model.builder, path_of(0), &high, entry);
+    }
+    assert_int_equal(order_builder_size(model.builder), 4000);
+    finish(2000);
+    assert_int_not_equal(count_between(0, high, high).where, ORDER_NOWHERE);
+    assert_int_not_equal(count_between(0, low, low).where, ORDER_NOWHERE);
+}
+
 /* A block has room for some of them only. */
 ORDER_TEST(columns_of_one_place_may_be_anywhere_if_they_are_too_many)
 {
