@@ -260,9 +260,9 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
     if (column == NULL || column->is_lost)
         return;
     /* an array may repeat a number; another one may have its hash */
-    item = column->count == 0 ? NULL : &column->items[column->count - 1];
-    if (item != NULL && !is_text && item->entry == entry &&
-        item->rank == of.word)
+    if (!is_text && column->count > 0 &&
+        column->items[column->count - 1].entry == entry &&
+        column->items[column->count - 1].rank == of.word)
         return;
     if (builder->item_count == ORDER_VALUES_MAX ||
         array_reserve(&column->items, column->count, &column->capacity, 1,

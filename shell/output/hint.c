@@ -564,8 +564,8 @@ time_type(const struct colander_value *value)
 }
 
 /* Returns the type that reads the texts of the column as times, or NULL if it
- * has other values. Its extremes are looked at: a text that is not a time is very
- * likely one of them. */
+ * has other values. Its extremes are looked at: a text that is not a time is
+ * very likely one of them. */
 static const char *
 column_time_type(const struct column_stat *column)
 {
