@@ -187,7 +187,8 @@ COLANDER_CHECKED enum colander_code sst_check_file(const char *path,
  * Visits all entries of a file of a store as an observer has seen them when it
  * was written: every version of each key, the newest first, and deletes. Stops
  * and returns the code of a visit that fails. Fails with CORRUPT if an entry
- * may be missing, and with NOT_FOUND if the file was deleted.
+ * may be missing, with IO if it cannot be read, and with NOT_FOUND if the file
+ * was deleted.
  */
 COLANDER_CHECKED enum colander_code sst_entries_visit(
     const char *path,

@@ -71,6 +71,10 @@ COLANDER_CHECKED enum colander_code table_file_open(int directory,
                                                     struct table_file **table,
                                                     struct colander_error *err);
 
+/* The same for a descriptor, which it owns. */
+COLANDER_CHECKED enum colander_code
+table_file_of(int fd, struct table_file **table, struct colander_error *err);
+
 /* Borrowed until close. */
 const struct table_head *table_file_head(const struct table_file *table);
 
@@ -79,6 +83,10 @@ uint64_t table_file_block(const struct table_file *table);
 
 /* Returns the size in bytes. */
 uint64_t table_file_size(const struct table_file *table);
+
+/* Returns errno of the last read that failed, or 0. What was not read is a
+ * gap, as what is damaged. */
+int table_file_error(const struct table_file *table);
 
 /* Steps to the next entry or gap. Entries come in the order of the file: by
  * key, and of one key the newest first. Fails with NO_MEMORY. */
@@ -115,6 +123,8 @@ struct table_source {
     /* As pread(2). NULL: the descriptor is read. */
     ssize_t (*read)(const struct table_source *source, void *bytes, size_t size,
                     off_t offset);
+
+    int *error; /* NULL, or takes errno of a read that fails */
 };
 
 /* Checks that the footer says how to read the file, and leads to whole

@@ -137,6 +137,7 @@ check_table(const std::string &path, rocksdb::FSRandomAccessFile *file,
     source.fd = -1;
     source.size = size;
     source.read = read_file;
+    source.error = nullptr;
     source.file = file;
     if (table_check_properties(&source, &damage, nullptr) != COLANDER_OK)
         return rocksdb::IOStatus::OK();

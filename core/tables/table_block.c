@@ -31,6 +31,8 @@ read_sector(const struct table_source *source, uint64_t offset, uint8_t *bytes,
     do
         got = read_some(source, bytes, size, offset);
     while (got < 0 && errno == EINTR);
+    if (got < 0 && source->error != NULL)
+        *source->error = errno;
 }
 
 enum colander_code

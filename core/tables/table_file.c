@@ -27,6 +27,7 @@
 
 struct table_file {
     struct table_source source;
+    int error; /* errno of a read that failed, or 0 */
     struct table_map map;
     struct table_walk walk; /* without an index */
     struct table_block block;
@@ -53,40 +54,45 @@ struct table_file {
 /* ----------------------------------------------------------------- life --- */
 
 static enum colander_code
-open_file(struct table_file *table, int directory, const char *name,
-          struct colander_error *err)
+open_file(int directory, const char *name, int *fd, struct colander_error *err)
 {
-    struct stat status;
-    int fd;
-
     /* an open of a pipe must not wait */
-    fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0 && errno == ENOENT)
+    *fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (*fd < 0 && errno == ENOENT)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no '%s'", name);
-    if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+    if (*fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
         return files_fail(err, "open", name);
-    if (fd < 0)
+    if (*fd < 0)
         return COLANDER_FAIL(err, COLANDER_CORRUPT, "it cannot be opened: %s",
                              strerror(errno));
-    table->source.fd = fd;
-    if (fstat(fd, &status) != 0 || !S_ISREG(status.st_mode))
+    return COLANDER_OK;
+}
+
+static enum colander_code
+find_size(struct table_file *table, struct colander_error *err)
+{
+    struct stat status;
+
+    if (fstat(table->source.fd, &status) != 0 || !S_ISREG(status.st_mode))
         return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is not a regular file");
     table->source.size = (uint64_t)status.st_size;
     return COLANDER_OK;
 }
 
 enum colander_code
-table_file_open(int directory, const char *name, struct table_file **table,
-                struct colander_error *err)
+table_file_of(int fd, struct table_file **table, struct colander_error *err)
 {
     struct table_file *opened = calloc(1, sizeof(*opened));
     enum colander_code code;
 
     *table = NULL;
-    if (opened == NULL)
+    if (opened == NULL) {
+        (void)close(fd);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a file");
-    opened->source.fd = -1;
-    code = open_file(opened, directory, name, err);
+    }
+    opened->source.fd = fd;
+    opened->source.error = &opened->error;
+    code = find_size(opened, err);
     if (code == COLANDER_OK)
         code = table_block_init(&opened->block, err);
     if (code == COLANDER_OK)
@@ -99,6 +105,18 @@ table_file_open(int directory, const char *name, struct table_file **table,
     table_walk_start(&opened->walk, &opened->source, opened->map.data_end);
     *table = opened;
     return COLANDER_OK;
+}
+
+enum colander_code
+table_file_open(int directory, const char *name, struct table_file **table,
+                struct colander_error *err)
+{
+    enum colander_code code;
+    int fd;
+
+    *table = NULL;
+    code = open_file(directory, name, &fd, err);
+    return code == COLANDER_OK ? table_file_of(fd, table, err) : code;
 }
 
 const struct table_head *
@@ -119,13 +137,18 @@ table_file_size(const struct table_file *table)
     return table->source.size;
 }
 
+int
+table_file_error(const struct table_file *table)
+{
+    return table->error;
+}
+
 void
 table_file_close(struct table_file *table)
 {
     if (table == NULL)
         return;
-    if (table->source.fd >= 0)
-        (void)close(table->source.fd);
+    (void)close(table->source.fd);
     table_walk_release(&table->walk);
     table_map_release(&table->map);
     table_block_release(&table->block);

@@ -207,6 +207,16 @@ sst_rows_decode(struct colander_slice block, uint32_t entry_count,
 
 /* -------------------------------------------------------------- entries --- */
 
+static enum colander_code
+fail_gap(const char *path, const struct table_file *table,
+         const struct table_gap *gap, struct colander_error *err)
+{
+    if (table_file_error(table) == 0)
+        return fail_damaged(path, "an entry", gap->why, err);
+    errno = table_file_error(table);
+    return files_fail(err, "read SST", path);
+}
+
 enum colander_code
 sst_entries_visit(const char *path,
                   enum colander_code (*visit)(void *context,
@@ -215,9 +225,13 @@ sst_entries_visit(const char *path,
                   void *context, struct colander_error *err)
 {
     enum table_step step = TABLE_ENTRY;
-    struct table_file *table;
-    enum colander_code code = table_file_open(AT_FDCWD, path, &table, err);
+    struct table_file *table = NULL;
+    enum colander_code code;
+    int fd;
 
+    code = sst_open_file(path, &fd, err);
+    if (code == COLANDER_OK)
+        code = table_file_of(fd, &table, err);
     while (code == COLANDER_OK && step == TABLE_ENTRY) {
         struct table_entry found;
         struct sst_entry entry;
@@ -227,7 +241,7 @@ sst_entries_visit(const char *path,
         if (code != COLANDER_OK || step == TABLE_END)
             break;
         if (step == TABLE_GAP) {
-            code = fail_damaged(path, "an entry", gap.why, err);
+            code = fail_gap(path, table, &gap, err);
             break;
         }
         entry = (struct sst_entry){.key = found.key,

@@ -4,10 +4,12 @@
  * SPDX-License-Identifier: MIT
  */
 #include "support/golden_table.h"
+#include "support/io_faults.h"
 #include "support/scoped.h"
 #include "support/table_stores.h"
 
 #include "core/engine.h"
+#include "core/sst.h"
 #include "core/tables/table_block.h"
 
 #define FAMILIES 3
@@ -301,4 +303,47 @@ ENGINE_TEST(a_missing_or_invalid_file_is_rejected)
     assert_string_equal(error_text(), "it is not a regular file");
     table_file_close(NULL);
     close(fd);
+}
+
+static enum colander_code
+count_entry(void *context, const struct sst_entry *entry,
+            struct colander_error *err)
+{
+    (void)entry;
+    (void)err;
+    (*(size_t *)context)++;
+    return COLANDER_OK;
+}
+
+/* Visits the file while calls of a kind fail from `number` on. Returns whether
+ * one did. */
+static bool
+visit_with_fault(const struct fixture *fixture, enum fault_kind kind,
+                 uint64_t number)
+{
+    const struct fault fault = {kind, number, EIO, false, true};
+    enum colander_code code;
+    size_t count = 0;
+
+    faults_begin(fixture->directory, &fault);
+    code = sst_entries_visit(fixture->path, count_entry, &count, why());
+    faults_repair();
+    if (code == COLANDER_OK)
+        assert_int_equal(count, 9);
+    else
+        assert_int_equal(code, COLANDER_IO);
+    return faults_were_met();
+}
+
+/* A gap is damage only if all bytes were read. */
+ENGINE_TEST(a_file_that_cannot_be_read_is_not_called_damaged)
+{
+    uint64_t number = 0;
+
+    golden_write(fixture->path, GOLDEN_SIZE);
+    while (visit_with_fault(fixture, FAULT_READ, number))
+        number++;
+    assert_true(number > 2);
+    assert_true(visit_with_fault(fixture, FAULT_OPEN, 0));
+    assert_non_null(strstr(error_text(), "cannot open SST"));
 }

@@ -94,7 +94,7 @@ read_memory(const struct table_source *source, void *bytes, size_t size,
 static void
 mend_blocks(uint8_t *bytes, size_t size)
 {
-    const struct memory memory = {{-1, size, read_memory}, bytes};
+    const struct memory memory = {{-1, size, read_memory, NULL}, bytes};
     struct table_map map = {0};
     struct table_block block;
 
@@ -201,7 +201,7 @@ read_all(const char *name, uint64_t size)
 static void
 check_properties(int fd, uint64_t size)
 {
-    const struct table_source source = {fd, size, NULL};
+    const struct table_source source = {fd, size, NULL, NULL};
     const char *why;
 
     OK(table_check_properties(&source, &why, NULL));
