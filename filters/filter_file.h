@@ -41,7 +41,7 @@
 enum filter_block_kind {
     FILTER_LOCATOR,  /* `first` is its first group */
     FILTER_KEYS,     /* its first unit */
-    FILTER_ORDER,    /* the place of its first column, or 0 */
+    FILTER_ORDER,    /* the place of its first column or group, or 0 */
     FILTER_PRESENCE, /* its first presence block */
     FILTER_KINDS,    /* number of kinds */
 };

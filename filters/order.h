@@ -2,22 +2,23 @@
  * Orders: which rows of a part may have a value in a range.
  *
  * A *column* here is the values of one type at one path; all numbers are one
- * type. Each value has a *rank*: 64 bits in the order of colander_value_compare
- * (order_rank.c). Two values may share a rank, but ranks are never in the
- * opposite order, so a range of ranks includes every value of a range.
+ * type, and so are arrays and maps, which have no order. Each value has a
+ * *rank*: 64 bits in the order of colander_value_compare (order_rank.c). Two
+ * values may share a rank, but ranks are never in the opposite order. So a
+ * range of ranks includes every value of a range.
  *
  * A column takes the first of these forms that serves it:
- *     rows      nothing is stored: all its rows, where they are few
- *     runs      the least and greatest rank in each run of rows, where rows
- *               near each other have similar values
- *     values    the ranks and hashes of its different values, where they are
- *               few: the locator leads from each to its rows. If these are not
- *               exact, or also those of other columns, it may get buckets
- *     buckets   the ranks at which buckets of ORDER_DEPTH values begin. Each
- *               bucket has a hash, under which the locator has its rows
- * Only buckets, and runs of a column that few rows have, take more than a few
- * bytes for many values. They share a budget, which goes to the columns where
- * it helps most.
+ *     rows     nothing is stored: all its rows, where they are few
+ *     runs     the least and greatest rank in each run of rows, where rows near
+ *              each other have similar values
+ *     lists    a value that many rows have, by its rank and hash: the locator
+ *              leads to its rows. All other rows in the order of their values,
+ *              in groups: the rank with which a group begins, its rows, and
+ *              about where in the group each has its value
+ * Only groups, long lists, and runs of a column that few rows have, take more
+ * than a few bytes for many values. They share a budget, which goes to the
+ * columns where it helps most. Values that many rows have are in groups too, as
+ * far as it goes, if the locator would read too many other rows for them.
  *
  * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
  * that covers the values of the column.
@@ -34,8 +35,8 @@
 #include "columns/columns.h"
 #include "filters/locator.h"
 
-#define ORDER_RUN 256  /* rows, a power of two */
-#define ORDER_DEPTH 48 /* values of a bucket */
+#define ORDER_RUN 256   /* rows, a power of two */
+#define ORDER_GROUP 128 /* most items of a group */
 
 /* Of a part. What is more may be anywhere. */
 #define ORDER_COLUMNS_MAX 1024
@@ -45,7 +46,7 @@
  * booleans have eight; strings and binaries, whose bytes are borrowed, any
  * number. */
 struct order_value {
-    enum colander_type type; /* INTEGER for all numbers */
+    enum colander_type type; /* INTEGER: a number; ARRAY: an array or map */
     uint8_t fill;            /* repeats after the bytes without end */
     uint64_t word;           /* of a type without bytes */
     struct colander_slice bytes;
@@ -77,7 +78,8 @@ struct order_builder *order_builder_create(void);
 /* NULL is allowed. */
 void order_builder_destroy(struct order_builder *builder);
 
-/* Adds a scalar of a row. `entry` is its locator_entry. Requires ascending
+/* Adds a value of a row, but for null. `entry` is its locator_entry, if it is a
+ * scalar. Requires ascending
  * rows. Never fails: if memory is short, or the part has very many values, the
  * column may be anywhere. */
 void order_builder_value(struct order_builder *builder, uint64_t path_hash,
@@ -90,30 +92,20 @@ size_t order_builder_size(const struct order_builder *builder);
 struct order_sink {
     void *context;
 
-    /* All rows of buckets have been passed, but for those that follow from
-     * `count`. */
-    enum colander_code (*counted)(void *context, struct colander_error *err);
-
-    /* Then: returns about how many rows are read for a hash of the locator. If
-     * they are more than `most`, does not count all. */
+    /* Returns about how many rows are read for a hash of the locator, or any
+     * number above `most` if they are more. */
     uint64_t (*count)(void *context, uint64_t hash, unsigned tag,
                       uint64_t most);
 
-    /* A block, borrowed, that begins with a column of this place. */
+    /* A block, borrowed, that begins at this place: that of a column, or
+     * ORDER_GROUP_PLACE and the number of a group. Places ascend. */
     enum colander_code (*block)(void *context, struct colander_slice block,
                                 uint32_t first_place,
                                 struct colander_error *err);
-
-    /* Rows that the locator must have under this hash, at most ORDER_DEPTH, in
-     * any order. */
-    enum colander_code (*rows)(void *context, uint64_t hash, unsigned tag,
-                               const uint32_t *rows, size_t count,
-                               struct colander_error *err);
 };
 
 /* Passes the blocks of a part of `row_count` rows to `sink`, and starts again.
- * Buckets, and runs of columns that few rows have, may take about `budget`
- * bytes. */
+ * What takes more than a few bytes may take about `budget` bytes. */
 COLANDER_CHECKED enum colander_code
 order_builder_finish(struct order_builder *builder, uint32_t row_count,
                      uint64_t budget, const struct order_sink *sink,
@@ -121,29 +113,40 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
 
 /* -------------------------------------------------------------- finding --- */
 
-/* Blocks have the columns in the order of this number. */
-#define ORDER_PLACES (UINT64_C(1) << 31)
-uint32_t order_place(uint64_t path_hash, enum colander_type type);
+/* Blocks have the columns in the order of this number, all types of a path in
+ * one, and then the groups. */
+#define ORDER_PLACES (UINT64_C(1) << 32)
+#define ORDER_GROUP_PLACE (UINT32_C(1) << 31)
+
+static inline uint32_t
+order_place(uint64_t path_hash)
+{
+    return (uint32_t)(path_hash >> 33);
+}
 
 /* Where to look for the rows of a range. */
 enum order_where {
     ORDER_NOWHERE, /* there are none */
     ORDER_COLUMN,  /* in the rows of the column */
     ORDER_RUNS,    /* in some of its runs */
-    ORDER_HASHES,  /* under hashes in the locator */
+    ORDER_LISTS,   /* under hashes in the locator, and in groups */
 };
 
 struct order_answer {
     enum order_where where;
-    uint64_t value_count;  /* of the range, about; HASHES only */
-    uint32_t first;        /* HASHES: their numbers, for order_hash, */
-    uint32_t end;          /* up to here */
+    uint64_t item_count;   /* LISTS: of the range, about */
+    uint32_t first_value;  /* LISTS: indexes for order_hash, */
+    uint32_t end_value;    /* up to here */
+    uint32_t first_group;  /* LISTS: indexes of groups of the column, */
+    uint32_t end_group;    /* up to here */
+    uint32_t group_start;  /* number of the column's first group in the part */
+    uint32_t group_count;  /* of the column */
     uint64_t low;          /* the steps of the range, */
     uint64_t high;         /* both included */
-    uint64_t column;       /* its id */
-    const uint8_t *hashes; /* borrowed from the block; NULL: of buckets */
-    const uint8_t *runs;   /* borrowed */
-    unsigned width;        /* bytes of a step */
+    const uint8_t *hashes; /* borrowed from the block, as are the others */
+    const uint8_t *groups; /* the steps with which they begin */
+    const uint8_t *runs;
+    unsigned width; /* bytes of a step */
 };
 
 /* Finds where values of the span are. `block` is the one that has the place of
@@ -153,8 +156,23 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            const struct order_span *span, struct order_answer *answer,
            struct colander_error *err);
 
-/* Returns hash `i` of the answer, from `first` to below `end`. */
+/* Returns hash `i` of the answer, from `first_value` to below `end_value`. */
 uint64_t order_hash(const struct order_answer *answer, uint32_t i);
+
+/* Returns the place of group `i` of the answer. */
+uint32_t order_group_place(const struct order_answer *answer, uint32_t i);
+
+/* Returns whether a block that begins at `first_place` has a group. */
+bool order_has_group(struct colander_slice block, uint32_t first_place,
+                     uint32_t place);
+
+/* Adds the rows of group `i` of the answer that may be in its range, in any
+ * order. The block has the group. */
+COLANDER_CHECKED enum colander_code
+order_group(const struct order_answer *answer, uint32_t i,
+            struct colander_slice block, uint32_t first_place,
+            uint32_t row_count, struct row_ranges *ranges,
+            struct colander_error *err);
 
 /* Adds the runs of the answer to `ranges`, which is empty. */
 COLANDER_CHECKED enum colander_code

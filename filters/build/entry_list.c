@@ -64,7 +64,7 @@ entry_list_release(struct entry_list *list)
 void
 entry_list_clear(struct entry_list *list)
 {
-    list->count = list->sorted_count = 0;
+    list->count = 0;
     memset(list->seen->rows, 0, sizeof(list->seen->rows));
     memset(list->seen_columns->rows, 0, sizeof(list->seen_columns->rows));
 }
@@ -158,19 +158,6 @@ entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
     return add(list, list->seen_columns, path_hash, tag, row, err);
 }
 
-enum colander_code
-entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
-                    const uint32_t *rows, size_t count,
-                    struct colander_error *err)
-{
-    enum colander_code code = make_room(list, count, err);
-
-    hash &= ~UINT64_C(0) << (64 - list->hash_bits);
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        list->entries[list->count++] = locator_entry(hash, tag, rows[i]);
-    return code;
-}
-
 /* ------------------------------------------------------------- sorting --- */
 
 /* Returns the tag and the kept bits of the hash, side by side. */
@@ -204,41 +191,38 @@ sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
         to[places[digit_of(sort_key(from[i], hash_bits), pass)]++] = from[i];
 }
 
-/* Brings entries of one hash and tag in order, and removes duplicates. Nearly all
- * rows ascend already, but for the few of entry_list_add_rows; marks of omitted
- * rows are the last. */
+/* Removes duplicates, and moves the marks of omitted rows, which are among the
+ * rows of their value, after them. */
 static size_t
 tidy(uint64_t *entries, size_t count)
 {
+    uint64_t mark = 0; /* the mark of the current value, or 0 */
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
         const uint64_t entry = entries[i];
-        size_t place = kept;
 
-        while (place > 0 && entries[place - 1] > entry)
-            place--;
-        if (place > 0 && entries[place - 1] == entry)
-            continue;
-        if (place < kept)
-            memmove(entries + place + 1, entries + place,
-                    (kept - place) * sizeof(*entries));
-        entries[place] = entry;
-        kept++;
+        if (mark != 0 && (entry ^ mark) > ROW_MASK) {
+            entries[kept++] = mark;
+            mark = 0;
+        }
+        if ((entry & ROW_MASK) == LOCATOR_ROWS_OMITTED)
+            mark = entry;
+        else if (kept == 0 || entries[kept - 1] != entry)
+            entries[kept++] = entry;
     }
+    if (mark != 0)
+        entries[kept++] = mark;
     return kept;
 }
 
 enum colander_code
 entry_list_sort(struct entry_list *list, struct colander_error *err)
 {
-    uint32_t(*places)[DIGITS];
+    uint32_t(*places)[DIGITS] = calloc(PASSES, sizeof(*places));
     uint64_t *from = list->entries;
     uint64_t *to = list->spare;
 
-    if (list->count == list->sorted_count)
-        return COLANDER_OK;
-    places = calloc(PASSES, sizeof(*places));
     if (to == NULL)
         to = list->spare = malloc((list->capacity | 1) * sizeof(*to));
     if (places == NULL || to == NULL) {
@@ -265,7 +249,7 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
     }
     list->entries = from;
     list->spare = to;
-    list->count = list->sorted_count = tidy(from, list->count);
+    list->count = tidy(from, list->count);
     free(places);
     return COLANDER_OK;
 }
@@ -280,7 +264,7 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
     uint64_t units = 0;
     uint64_t rows = 0;
     size_t low = 0;
-    size_t high = list->sorted_count;
+    size_t high = list->count;
 
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
@@ -290,7 +274,7 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
         else
             high = middle;
     }
-    for (; low < list->sorted_count && list->entries[low] <= last &&
+    for (; low < list->count && list->entries[low] <= last &&
            rows <= most;
          low++) {
         rows++;

@@ -19,7 +19,6 @@ struct entry_list {
     uint64_t *entries; /* see locator_entry */
     uint64_t *spare;   /* the same size, to sort into; NULL: not needed yet */
     size_t count;
-    size_t sorted_count; /* how many are sorted, since the last sort */
     size_t capacity;
     uint32_t hash_bits;      /* bits kept of an entry's hash */
     unsigned coarse_shift;   /* units of long lists have 2^coarse_shift rows */
@@ -49,12 +48,6 @@ COLANDER_CHECKED enum colander_code entry_list_add(struct entry_list *list,
 COLANDER_CHECKED enum colander_code
 entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err);
-
-/* Adds entries of a few rows for one hash, in any order. */
-COLANDER_CHECKED enum colander_code
-entry_list_add_rows(struct entry_list *list, uint64_t hash, unsigned tag,
-                    const uint32_t *rows, size_t count,
-                    struct colander_error *err);
 
 /* Sorts the entries and removes duplicates. */
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,

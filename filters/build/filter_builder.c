@@ -130,24 +130,6 @@ sink_order(void *context, struct colander_slice block, uint32_t first,
                                err);
 }
 
-static enum colander_code
-sink_rows(void *context, uint64_t hash, unsigned tag, const uint32_t *rows,
-          size_t count, struct colander_error *err)
-{
-    struct filter_builder *builder = context;
-
-    return entry_list_add_rows(&builder->entries, hash, tag, rows, count, err);
-}
-
-/* Sorts the entries so far, so that they can be counted. */
-static enum colander_code
-sort_entries(void *context, struct colander_error *err)
-{
-    struct filter_builder *builder = context;
-
-    return entry_list_sort(&builder->entries, err);
-}
-
 static uint64_t
 count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
@@ -205,15 +187,14 @@ write_keys(struct filter_builder *builder, uint32_t fine,
     return code;
 }
 
-/* Writes the orders, which add entries to the locator. */
+/* Writes the orders. Entries must be sorted. */
 static enum colander_code
 write_orders(struct filter_builder *builder, struct colander_error *err)
 {
     const uint64_t budget =
         (uint64_t)((double)builder->row_bytes *
                    builder->settings->options.order_budget);
-    const struct order_sink sink = {builder, sort_entries, count_rows,
-                                    sink_order, sink_rows};
+    const struct order_sink sink = {builder, count_rows, sink_order};
 
     if (builder->orders == NULL)
         return COLANDER_OK;
@@ -304,9 +285,9 @@ end_part(struct filter_builder *builder, struct colander_error *err)
     if (builder->row_count == 0)
         return COLANDER_OK;
     memset(&part, 0, sizeof(part));
-    code = write_orders(builder, err);
+    code = entry_list_sort(&builder->entries, err);
     if (code == COLANDER_OK)
-        code = entry_list_sort(&builder->entries, err);
+        code = write_orders(builder, err);
     if (code != COLANDER_OK)
         return code;
     part.hash_count = entry_list_hashes(&builder->entries);
@@ -333,6 +314,7 @@ visit_value(void *context, const struct row_value *value)
     const struct settings *settings = builder->settings;
     const unsigned tag = column_tag(value->path_hash);
     const uint32_t row = builder->row_count - 1;
+    const bool is_scalar = value->value.type < COLANDER_ARRAY;
     uint64_t hash;
 
     if (builder->visit_code != COLANDER_OK)
@@ -342,13 +324,14 @@ visit_value(void *context, const struct row_value *value)
     builder->visit_code =
         entry_list_add_column(&builder->entries, value->path_hash, tag, row,
                               builder->visit_err);
-    if (value->value.type >= COLANDER_ARRAY ||
-        builder->visit_code != COLANDER_OK)
+    if (builder->visit_code != COLANDER_OK)
         return;
-    hash = colander_value_hash(&value->value);
+    hash = is_scalar ? colander_value_hash(&value->value) : 0;
     if (builder->orders != NULL && value->value.type != COLANDER_NULL)
         order_builder_value(builder->orders, value->path_hash, &value->value,
                             locator_entry(hash, tag, row));
+    if (!is_scalar)
+        return;
     builder->visit_code =
         entry_list_add(&builder->entries, hash, tag, row, builder->visit_err);
 }

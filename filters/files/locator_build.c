@@ -11,7 +11,7 @@
 #include "filters/locator.h"
 
 #include "core/bytes.h"
-#include "filters/files/bits.h"
+#include "filters/bits.h"
 
 #include <assert.h>
 #include <stdlib.h>

@@ -229,16 +229,16 @@ ask_order(const struct asked *asked, const struct filter_query *query,
 
     *block = NULL;
     answer->where = ORDER_COLUMN;
-    answer->value_count = part->shape.row_count;
+    answer->item_count = part->shape.row_count;
     if (filter->version < FILTER_FILE_VERSION_ORDERS ||
         part->block_count[FILTER_ORDER] == 0 || query->path_length == 0)
         return COLANDER_OK;
     span = span_of(query);
     if (span.low.type == COLANDER_NULL)
         return COLANDER_OK;
-    code = filter_file_block(filter, part, FILTER_ORDER,
-                             order_place(path_hash_of(query), span.low.type),
-                             block, &first, err);
+    code =
+        filter_file_block(filter, part, FILTER_ORDER,
+                          order_place(path_hash_of(query)), block, &first, err);
     if (code != COLANDER_OK)
         return code;
     code = order_find((*block)->bytes, part->shape.row_count,
@@ -247,6 +247,34 @@ ask_order(const struct asked *asked, const struct filter_query *query,
         block_cache_release(filter->cache, *block);
         *block = NULL;
     }
+    return code;
+}
+
+/* Adds the rows of the answer's groups. */
+static enum colander_code
+find_groups(const struct asked *asked, const struct order_answer *answer,
+            struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    struct cached_block *block = NULL;
+    enum colander_code code = COLANDER_OK;
+    uint32_t first = 0;
+
+    for (uint32_t i = answer->first_group;
+         i < answer->end_group && code == COLANDER_OK; i++) {
+        const uint32_t place = order_group_place(answer, i);
+
+        if (block == NULL || !order_has_group(block->bytes, first, place)) {
+            block_cache_release(filter->cache, block);
+            block = NULL;
+            code = filter_file_block(filter, asked->part, FILTER_ORDER, place,
+                                     &block, &first, err);
+        }
+        if (code == COLANDER_OK)
+            code = order_group(answer, i, block->bytes, first,
+                               asked->part->shape.row_count, ranges, err);
+    }
+    block_cache_release(filter->cache, block);
     return code;
 }
 
@@ -271,11 +299,13 @@ find_range(const struct asked *asked, const struct filter_query *query,
     case ORDER_RUNS:
         code = order_runs(&answer, asked->part->shape.row_count, ranges, err);
         break;
-    case ORDER_HASHES:
-        for (uint32_t i = answer.first; i < answer.end && code == COLANDER_OK;
-             i++)
+    case ORDER_LISTS:
+        for (uint32_t i = answer.first_value;
+             i < answer.end_value && code == COLANDER_OK; i++)
             code = locate(asked, order_hash(&answer, i), query_tag(query),
                           ranges, &located, err);
+        if (code == COLANDER_OK)
+            code = find_groups(asked, &answer, ranges, err);
         row_ranges_order(ranges);
         break;
     }
@@ -304,8 +334,8 @@ count_range(const struct asked *asked, const struct filter_query *query,
     if (code != COLANDER_OK)
         return code;
     block_cache_release(asked->filter->cache, block);
-    if (answer.where == ORDER_NOWHERE || answer.where == ORDER_HASHES)
-        *rows = answer.value_count;
+    if (answer.where == ORDER_NOWHERE || answer.where == ORDER_LISTS)
+        *rows = answer.item_count;
     return COLANDER_OK;
 }
 

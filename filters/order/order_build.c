@@ -7,7 +7,6 @@
 #include "core/hash_index.h"
 #include "filters/order/order_code.h"
 
-#include <assert.h>
 #include <stdlib.h>
 
 #define BLOCK_SIZE (4u << 10) /* a block ends before this size, if it can */
@@ -42,6 +41,7 @@ clear(struct order_builder *builder)
         free(builder->columns[i].items);
         colander_buffer_release(&builder->columns[i].odd);
         colander_buffer_release(&builder->columns[i].bytes);
+        free(builder->columns[i].repeated);
     }
     hash_index_clear(&builder->by_id);
     builder->column_count = builder->item_count = builder->next = 0;
@@ -259,6 +259,10 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
 
     if (column == NULL || column->is_lost)
         return;
+    if (of.type == COLANDER_ARRAY) {
+        column->count++;
+        return;
+    }
     /* an array may repeat a number; another one may have its hash */
     if (!is_text && column->count > 0 &&
         column->items[column->count - 1].entry == entry &&
@@ -281,63 +285,47 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
 
 /* ------------------------------------------------------------ finishing --- */
 
-/* The one that needs buckets more comes first. */
+/* The one that needs lists more comes first; those whose values are all
+ * repeated come last. */
 static int
 compare_need(const void *a, const void *b)
 {
-    const double left = order_column_need(*(struct order_column *const *)a);
-    const double right = order_column_need(*(struct order_column *const *)b);
+    const struct order_column *left = *(struct order_column *const *)a;
+    const struct order_column *right = *(struct order_column *const *)b;
+    const double left_need = order_column_need(left);
+    const double right_need = order_column_need(right);
 
-    return (left < right) - (left > right);
+    if ((left->single_count == 0) != (right->single_count == 0))
+        return left->single_count == 0 ? 1 : -1;
+    return (left_need < right_need) - (left_need > right_need);
 }
 
-/* Gives buckets and long runs to the columns that need them most, within the
- * budget. Returns what is left of it. */
-static uint64_t
-choose(struct order_column **columns, size_t count, uint32_t row_count,
-       uint64_t budget)
+static bool
+has_repeated_only(const struct order_column *column)
 {
-    uint64_t left = budget;
-
-    qsort(columns, count, sizeof(*columns), compare_need);
-    for (size_t i = 0; i < count; i++) {
-        struct order_column *column = columns[i];
-
-        while (order_column_size(column, row_count) > left)
-            column->form = column->form == ORDER_FORM_BUCKETS ? ORDER_FORM_RUNS
-                                                              : ORDER_FORM_ROWS;
-        left -= order_column_size(column, row_count);
-    }
-    return left;
+    return column->form == ORDER_FORM_LISTS && column->single_count == 0;
 }
 
-/* Codes the columns: first those whose buckets are settled, then those whose
- * values may get some of what is left, each an equal share. */
+/* Codes the columns. Those that need it most get of the budget what they need;
+ * those whose values are all repeated, equal shares of the rest. */
 static enum colander_code
-code_columns(struct order_column **columns, size_t count, uint32_t row_count,
-             const struct order_sink *sink, uint64_t left,
+code_columns(struct order_column **columns, size_t count,
+             struct order_groups *groups, uint64_t left,
              struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
     size_t waiting = 0;
 
+    qsort(columns, count, sizeof(*columns), compare_need);
+    for (size_t i = 0; i < count; i++)
+        waiting += has_repeated_only(columns[i]);
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        if (columns[i]->form == ORDER_FORM_VALUES)
-            waiting++;
-        else
-            code = order_column_code(columns[i], row_count, sink, &left, err);
-    }
-    if (code == COLANDER_OK)
-        code = sink->counted(sink->context, err);
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        uint64_t share;
+        uint64_t share = left;
 
-        if (columns[i]->form != ORDER_FORM_VALUES)
-            continue;
-        assert(waiting > 0);
-        share = left / waiting--;
+        if (has_repeated_only(columns[i]))
+            share /= waiting--;
         left -= share;
-        code = order_column_code(columns[i], row_count, sink, &share, err);
+        code = order_column_code(columns[i], groups, &share, err);
         left += share;
     }
     return code;
@@ -405,11 +393,11 @@ put_column(struct block *block, struct order_column *column,
            const struct order_sink *sink, struct colander_error *err)
 {
     const struct colander_slice bytes = colander_buffer_slice(&column->bytes);
-    const uint32_t place = order_place_of(column->id);
+    const uint32_t place = order_place(column->id);
     enum colander_code code = COLANDER_OK;
 
     if (block->count > 0 && block->bytes.size + bytes.size > BLOCK_SIZE &&
-        order_place_of(block->columns[block->count - 1]->id) != place) {
+        order_place(block->columns[block->count - 1]->id) != place) {
         code = end_block(block, sink, err);
         block->first_place = place;
     }
@@ -443,15 +431,16 @@ put_columns(const struct order_builder *builder, struct order_column **columns,
     return code;
 }
 
-/* Measures all columns that have all of their values, and lists them. */
+/* Measures all columns that have all of their values, and lists them. Sets
+ * *longest to the most items of one. */
 static enum colander_code
 measure(struct order_builder *builder, uint32_t row_count,
-        struct order_column **columns, size_t *count,
+        struct order_column **columns, size_t *count, size_t *longest,
         struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    *count = 0;
+    *count = *longest = 0;
     for (size_t i = 0; i < builder->column_count && code == COLANDER_OK; i++) {
         struct order_column *column = &builder->columns[i];
 
@@ -461,7 +450,22 @@ measure(struct order_builder *builder, uint32_t row_count,
         }
         order_column_settle(column);
         columns[(*count)++] = column;
+        if (column->count > *longest)
+            *longest = column->count;
         code = order_column_measure(column, row_count, err);
+    }
+    return code;
+}
+
+static enum colander_code
+sort(struct order_column **columns, size_t count, struct order_item *spare,
+     const struct order_sink *sink, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (columns[i]->form == ORDER_FORM_LISTS)
+            code = order_lists_sort(columns[i], spare, sink, err);
     }
     return code;
 }
@@ -473,20 +477,32 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
 {
     struct order_column **columns =
         malloc((builder->column_count + 1) * sizeof(struct order_column *));
+    struct order_groups groups = {.row_count = row_count};
     enum colander_code code;
+    size_t longest;
     size_t count;
 
     if (columns == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
-    code = measure(builder, row_count, columns, &count, err);
+    code = measure(builder, row_count, columns, &count, &longest, err);
     if (code == COLANDER_OK) {
-        const uint64_t left = choose(columns, count, row_count, budget);
-
-        code = code_columns(columns, count, row_count, sink, left, err);
+        groups.spare = malloc((longest + 1) * sizeof(*groups.spare));
+        if (groups.spare == NULL)
+            code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory to build a filter");
     }
     if (code == COLANDER_OK)
+        code = sort(columns, count, groups.spare, sink, err);
+    if (code == COLANDER_OK)
+        code = code_columns(columns, count, &groups, budget, err);
+    if (code == COLANDER_OK)
         code = put_columns(builder, columns, count, sink, err);
+    if (code == COLANDER_OK)
+        code = order_groups_put(&groups, sink, err);
+    colander_buffer_release(&groups.bits.bytes);
+    free(groups.begins);
+    free(groups.spare);
     free(columns);
     clear(builder);
     return code;

@@ -9,48 +9,65 @@
 #define COLANDER_FILTERS_ORDER_ORDER_CODE_H
 
 #include "core/bytes.h"
+#include "filters/bits.h"
 #include "filters/order.h"
 
-/* Whether columns are missing u8, columns u16; then the directory: id u64,
- * offset in the block u32, ascending. */
+/* A block of columns: whether columns are missing u8, columns u16; then the
+ * directory: id u64, offset in the block u32, ascending. */
 #define ORDER_HEAD_SIZE 3
 #define ORDER_ENTRY_SIZE 12
 
-/* Form and width u8, bits u8, size of the beginning u8, values u32, list u32,
- * least rank u64, greatest u64, base u64; then the beginning and the list. */
-#define ORDER_COLUMN_SIZE 35
+/* Form and width u8, bits u8, size of the beginning u8, items u32, of these in
+ * groups u32, values u32, groups u32, first group u32, least rank u64, greatest
+ * u64, base u64; then the beginning and the lists. */
+#define ORDER_COLUMN_SIZE 47
 
 #define ORDER_HASH_SIZE 5 /* of LOCATOR_HASH_BITS */
 #define ORDER_WIDTH_MAX 8 /* bytes of a step */
 #define ORDER_BEGINNING_MAX 255
 
-enum order_form {
-    ORDER_FORM_ROWS,
-    ORDER_FORM_RUNS,
-    ORDER_FORM_VALUES,
-    ORDER_FORM_BUCKETS,
-};
+/* A block of groups: count u16, where each begins u16; then the groups. Each
+ * begins at a whole byte: items - 1 in ORDER_ITEMS_BITS, the Rice parameter in
+ * ORDER_RICE_BITS, the first row in LOCATOR_ROW_BITS; then of each other item
+ * its row minus the one before, in rice. From ORDER_PLACED_MIN items on there
+ * are, behind the first row, the fractions at which the second quarter and the
+ * later ones begin and that of the last item, and of each item its quarter,
+ * before the next row. */
+#define ORDER_ITEMS_BITS 7
+#define ORDER_RICE_BITS 5
+#define ORDER_PLACED_MIN 16
+#define ORDER_QUARTERS 4
+#define ORDER_QUARTER_BITS 2
+#define ORDER_FRACTION_BITS 16
 
-/* Returns the id of a column. */
+enum order_form { ORDER_FORM_ROWS, ORDER_FORM_RUNS, ORDER_FORM_LISTS };
+
+/* ---------------------------------------------------------------- scale --- */
+
+/* Returns the id of a column: the types of a path lie side by side. */
 static inline uint64_t
 order_id(uint64_t path_hash, enum colander_type type)
 {
-    return path_hash + (uint64_t)type * UINT64_C(0x9e3779b97f4a7c15);
-}
-
-/* Returns the place of the column with this id. */
-static inline uint32_t
-order_place_of(uint64_t id)
-{
-    return (uint32_t)(id >> 33);
+    return (path_hash & ~UINT64_C(15)) | (uint64_t)type;
 }
 
 /* The scale of a column: ranks from `base` on, 2^bits of them, as steps of 64
- * bits. */
+ * bits, of which those in `mask` count. */
 struct order_scale {
     uint64_t base;
+    uint64_t mask;
     unsigned bits; /* 1 to 64 */
 };
+
+/* Returns the bits of steps that count in a column of this type: numbers are
+ * sorted faster by fewer. */
+static inline uint64_t
+order_mask(enum colander_type type)
+{
+    return type == COLANDER_STRING || type == COLANDER_BINARY
+               ? ~UINT64_C(0)
+               : ~UINT64_C(0) << 24;
+}
 
 /* Returns the step of a rank. Ranks outside of the scale get its ends. */
 static inline uint64_t
@@ -59,8 +76,8 @@ order_step(const struct order_scale *scale, uint64_t rank)
     const uint64_t above = rank <= scale->base ? 0 : rank - scale->base;
 
     if (scale->bits < 64 && above >> scale->bits != 0)
-        return UINT64_MAX;
-    return above << (64 - scale->bits);
+        return scale->mask;
+    return above << (64 - scale->bits) & scale->mask;
 }
 
 /* Returns the upper `width` bytes of a step. */
@@ -70,6 +87,47 @@ order_cut(uint64_t step, unsigned width)
     return step >> (64 - 8 * width);
 }
 
+/* Returns the step of `width` bytes at `i` of a list, with zeros below. */
+static inline uint64_t
+order_step_at(const uint8_t *steps, size_t i, unsigned width)
+{
+    return bytes_get_le(steps + i * width, width) << (64 - 8 * width);
+}
+
+/* Steps of a group, of which only `width` bytes are known. */
+struct order_bounds {
+    uint64_t begin;
+    uint64_t next; /* with which the next group begins */
+    unsigned width;
+};
+
+/* Returns how far `step` lies in the group. */
+static inline unsigned
+order_fraction(const struct order_bounds *bounds, uint64_t step)
+{
+    const uint64_t unit = UINT64_C(1) << (64 - 8 * bounds->width);
+    const uint64_t length =
+        ((bounds->next - bounds->begin) >> ORDER_FRACTION_BITS) +
+        (unit >> ORDER_FRACTION_BITS) + 1;
+    const uint64_t fraction =
+        step < bounds->begin ? 0 : (step - bounds->begin) / length;
+    const unsigned most = (1u << ORDER_FRACTION_BITS) - 1;
+
+    return fraction > most ? most : (unsigned)fraction;
+}
+
+/* Returns the quarter of a fraction, if these are the ones at which the later
+ * quarters begin. */
+static inline unsigned
+order_quarter(const unsigned *fractions, unsigned fraction)
+{
+    unsigned quarter = 0;
+
+    while (quarter < ORDER_QUARTERS - 1 && fractions[quarter] <= fraction)
+        quarter++;
+    return quarter;
+}
+
 /* Returns the first 8 bytes, padded with `fill`. */
 uint64_t order_word(struct colander_slice bytes, uint8_t fill);
 
@@ -77,23 +135,19 @@ uint64_t order_word(struct colander_slice bytes, uint8_t fill);
 uint64_t order_rank(const struct order_value *value,
                     struct colander_slice beginning);
 
-/* Returns the hash of a bucket of the column with this id. */
-static inline uint64_t
-order_bucket_hash(uint64_t id, uint32_t bucket)
-{
-    uint64_t word = id + (bucket + UINT64_C(1)) * UINT64_C(0xd1342543de82ef95);
-
-    word = (word ^ word >> 32) * UINT64_C(0xbf58476d1ce4e5b9);
-    word = (word ^ word >> 29) * UINT64_C(0x94d049bb133111eb);
-    return word ^ word >> 32;
-}
-
-/* ---------------------------------------------------- for order_build.c --- */
+/* ------------------------------------------------------------- building --- */
 
 /* A value of a row. */
 struct order_item {
-    uint64_t rank;
+    uint64_t rank;  /* later its step */
     uint64_t entry; /* of the locator: its row and hash */
+};
+
+/* A value that many rows have: items side by side, once these are sorted. */
+struct order_repeated {
+    uint32_t begin;
+    uint32_t count;
+    bool is_needy; /* the locator leads to too many other rows */
 };
 
 /* A column while its part is built. */
@@ -119,37 +173,79 @@ struct order_column {
     struct colander_buffer bytes; /* its code */
     double waste; /* rows read by runs for a row that is wanted */
     struct order_scale scale;
+
+    /* Of LISTS. */
+    struct order_repeated *repeated;
+    size_t repeated_count;
+    size_t repeated_capacity;
+    size_t single_count; /* items of values that are not repeated */
+};
+
+/* The groups of all columns of a part. */
+struct order_groups {
+    struct bit_writer bits;
+    uint32_t *begins; /* in the bytes of `bits` */
+    size_t count;
+    size_t capacity;
+    uint32_t row_count;       /* of the part */
+    struct order_item *spare; /* for the items of any column */
 };
 
 /* Cuts the beginning if too many texts do not have it. */
 void order_column_settle(struct order_column *column);
 
-/* Finds out how well runs serve the column, and chooses its form:
- * BUCKETS if it would be the best, whatever it takes. */
+/* Chooses the form of the column: LISTS if it would be the best, whatever it
+ * takes. */
 COLANDER_CHECKED enum colander_code
 order_column_measure(struct order_column *column, uint32_t row_count,
                      struct colander_error *err);
 
-/* Returns how much the column needs buckets: more if runs serve it badly, less
- * if it has long texts. */
+/* Returns the size of the code of runs. */
+uint64_t order_runs_size(const struct order_column *column, uint32_t row_count);
+
+/* Codes the head of the column, with room for lists of `size` bytes. */
+COLANDER_CHECKED enum colander_code
+order_column_put_head(struct order_column *column, const uint32_t counts[4],
+                      size_t size, struct colander_error *err);
+
+/* Sorts the items of LISTS by their steps, with `spare` for as many, and finds
+ * the values that are repeated. */
+COLANDER_CHECKED enum colander_code
+order_lists_sort(struct order_column *column, struct order_item *spare,
+                 const struct order_sink *sink, struct colander_error *err);
+
+/* Codes LISTS with at most `size_max` bytes of groups. Sets *size to that of
+ * the groups, or, if they do not fit, *fits to false. */
+COLANDER_CHECKED enum colander_code
+order_lists_code(struct order_column *column, struct order_groups *groups,
+                 uint64_t size_max, uint64_t *size, bool *fits,
+                 struct colander_error *err);
+
+/* Passes the blocks of all groups to the sink. */
+COLANDER_CHECKED enum colander_code
+order_groups_put(const struct order_groups *groups,
+                 const struct order_sink *sink, struct colander_error *err);
+
+/* Returns how much the column needs lists: more if runs serve it badly, less if
+ * it has long texts. */
 double order_column_need(const struct order_column *column);
 
-/* Returns about how many bytes of the budget the column takes in its form: in
- * buckets, or in runs that take more than a byte a value. */
-uint64_t order_column_size(const struct order_column *column,
-                           uint32_t row_count);
-
-/* Codes the column. If it has buckets, passes their rows to `sink`; those of
- * values take of *left bytes. */
+/* Codes the column and takes what it needs of *left bytes. If they are not
+ * enough, its form is a worse one. */
 COLANDER_CHECKED enum colander_code
-order_column_code(struct order_column *column, uint32_t row_count,
-                  const struct order_sink *sink, uint64_t *left,
-                  struct colander_error *err);
+order_column_code(struct order_column *column, struct order_groups *groups,
+                  uint64_t *left, struct colander_error *err);
 
 static inline uint32_t
 order_run_count(uint32_t row_count)
 {
     return (row_count + ORDER_RUN - 1) / ORDER_RUN;
+}
+
+static inline uint32_t
+order_row(const struct order_item *item)
+{
+    return (uint32_t)(item->entry & ((UINT64_C(1) << LOCATOR_ROW_BITS) - 1));
 }
 
 #endif

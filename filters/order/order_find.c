@@ -18,34 +18,36 @@ struct column {
     struct order_scale scale;
     uint64_t low;
     uint64_t high;
-    uint32_t value_count;
-    uint32_t list_count; /* values or buckets */
+    uint32_t item_count;
+    uint32_t grouped_count; /* items in groups */
+    uint32_t value_count;   /* of the list */
+    uint32_t group_count;
+    uint32_t group_start;
     struct colander_slice beginning;
-    const uint8_t *list; /* of its form */
+    const uint8_t
+        *lists; /* runs; or steps of values, hashes, steps of groups */
 };
 
-/* Returns how many bytes the list of a column has. */
+/* Returns how many bytes the lists of a column have. */
 static uint64_t
-list_size(const struct column *column, uint32_t row_count)
+lists_size(const struct column *column, uint32_t row_count)
 {
-    const uint64_t count = column->list_count;
-
     switch (column->form) {
     case ORDER_FORM_ROWS:
         return 0;
     case ORDER_FORM_RUNS:
         return (uint64_t)order_run_count(row_count) * 2 * column->width;
-    case ORDER_FORM_VALUES:
-        return count * (column->width + ORDER_HASH_SIZE);
-    case ORDER_FORM_BUCKETS:
-        return count * column->width;
+    case ORDER_FORM_LISTS:
+        return (uint64_t)column->value_count *
+                   (column->width + ORDER_HASH_SIZE) +
+               (uint64_t)column->group_count * column->width;
     }
     return UINT64_MAX;
 }
 
 static bool
 read_column(struct colander_slice bytes, uint32_t row_count,
-            struct column *column)
+            enum colander_type type, struct column *column)
 {
     const uint8_t *at = bytes.data;
 
@@ -54,17 +56,24 @@ read_column(struct colander_slice bytes, uint32_t row_count,
     column->form = (enum order_form)(at[0] & 0xf);
     column->width = at[0] >> 4;
     column->scale.bits = at[1];
+    column->scale.mask = order_mask(type);
     column->beginning = colander_slice_of(at + ORDER_COLUMN_SIZE, at[2]);
-    column->value_count = bytes_get_le32(at + 3);
-    column->list_count = bytes_get_le32(at + 7);
-    column->low = bytes_get_le64(at + 11);
-    column->high = bytes_get_le64(at + 19);
-    column->scale.base = bytes_get_le64(at + 27);
-    column->list = at + ORDER_COLUMN_SIZE + column->beginning.size;
-    return column->form <= ORDER_FORM_BUCKETS && column->width >= 1 &&
+    column->item_count = bytes_get_le32(at + 3);
+    column->grouped_count = bytes_get_le32(at + 7);
+    column->value_count = bytes_get_le32(at + 11);
+    column->group_count = bytes_get_le32(at + 15);
+    column->group_start = bytes_get_le32(at + 19);
+    column->low = bytes_get_le64(at + 23);
+    column->high = bytes_get_le64(at + 31);
+    column->scale.base = bytes_get_le64(at + 39);
+    column->lists = at + ORDER_COLUMN_SIZE + column->beginning.size;
+    return column->form <= ORDER_FORM_LISTS && column->width >= 1 &&
            column->width <= ORDER_WIDTH_MAX && column->scale.bits >= 1 &&
            column->scale.bits <= 64 &&
-           list_size(column, row_count) + column->beginning.size <=
+           column->group_start < ORDER_GROUP_PLACE &&
+           column->group_count < ORDER_GROUP_PLACE - column->group_start &&
+           column->grouped_count <= column->item_count &&
+           lists_size(column, row_count) + column->beginning.size <=
                bytes.size - ORDER_COLUMN_SIZE;
 }
 
@@ -92,7 +101,7 @@ find_column(struct colander_slice block, uint32_t row_count, uint64_t id,
             if (offset > block.size ||
                 !read_column(
                     colander_slice_of(block.data + offset, block.size - offset),
-                    row_count, column))
+                    row_count, (enum colander_type)(id & 15), column))
                 return fail_damaged(err);
             *is_there = true;
         } else if (other < id) {
@@ -104,23 +113,18 @@ find_column(struct colander_slice block, uint32_t row_count, uint64_t id,
     return COLANDER_OK;
 }
 
-static uint64_t
-step_at(const uint8_t *steps, uint32_t i, unsigned width)
-{
-    return bytes_get_le(steps + (size_t)i * width, width);
-}
-
-/* Returns how many steps of the column's list are below `step` or, `or_equal`,
- * not above it. */
+/* Returns how many of `count` steps are below `step` or, `or_equal`, not above
+ * it. */
 static uint32_t
-count_below(const struct column *column, uint64_t step, bool or_equal)
+count_below(const uint8_t *steps, uint32_t count, unsigned width, uint64_t step,
+            bool or_equal)
 {
     uint32_t low = 0;
-    uint32_t high = column->list_count;
+    uint32_t high = count;
 
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2;
-        const uint64_t other = step_at(column->list, middle, column->width);
+        const uint64_t other = order_step_at(steps, middle, width);
 
         if (other < step || (or_equal && other == step))
             low = middle + 1;
@@ -130,34 +134,55 @@ count_below(const struct column *column, uint64_t step, bool or_equal)
     return low;
 }
 
-/* Sets the answer to the values or buckets in its range. Very many values, and
- * more than half of the rows, are not worth the search. */
+/* More are not worth the search. */
 #define VALUES_MAX 4096
 
+/* Sets the answer to the values and groups in its range. */
 static void
-answer_hashes(const struct column *column, struct order_answer *answer)
+answer_lists(const struct column *column, struct order_answer *answer)
 {
-    const bool are_values = column->form == ORDER_FORM_VALUES;
+    const unsigned width = column->width;
+    const uint64_t known = ~UINT64_C(0) << (64 - 8 * width);
+    const uint64_t low = answer->low & known;
+    const uint64_t high = answer->high & known;
+    const uint32_t value_count = column->value_count;
+    const uint32_t group_count = column->group_count;
+    uint32_t values;
+    uint32_t groups;
 
-    answer->first = count_below(column, answer->low, false);
-    answer->end = count_below(column, answer->high, true);
-    /* a bucket ends where the next one begins, maybe with the same rank */
-    if (!are_values && answer->first > 0)
-        answer->first--;
-    if (answer->first >= answer->end) {
-        answer->where = ORDER_NOWHERE;
+    answer->hashes = column->lists + (size_t)value_count * width;
+    answer->groups = answer->hashes + (size_t)value_count * ORDER_HASH_SIZE;
+    answer->group_start = column->group_start;
+    answer->group_count = group_count;
+    answer->first_value =
+        count_below(column->lists, value_count, width, low, false);
+    answer->end_value =
+        count_below(column->lists, value_count, width, high, true);
+    answer->first_group =
+        count_below(answer->groups, group_count, width, low, false);
+    answer->end_group =
+        count_below(answer->groups, group_count, width, high, true);
+    /* a group ends where the next one begins, maybe with the same step */
+    if (answer->first_group > 0)
+        answer->first_group--;
+    if (answer->end_value < answer->first_value ||
+        answer->end_group < answer->first_group) { /* damaged */
+        answer->where = ORDER_COLUMN;
         return;
     }
-    answer->where =
-        answer->end - answer->first >
-                (are_values ? VALUES_MAX : column->list_count / 2 + 1)
-            ? ORDER_COLUMN
-            : ORDER_HASHES;
-    answer->value_count = (uint64_t)(answer->end - answer->first) *
-                          column->value_count / column->list_count;
-    answer->hashes =
-        are_values ? column->list + (size_t)column->list_count * column->width
-                   : NULL;
+    values = answer->end_value - answer->first_value;
+    groups = answer->end_group - answer->first_group;
+    if (values > 0)
+        answer->item_count += (uint64_t)values *
+                              (column->item_count - column->grouped_count) /
+                              value_count;
+    if (groups > 0)
+        answer->item_count +=
+            (uint64_t)groups * column->grouped_count / group_count;
+    if (values > VALUES_MAX || groups > group_count / 2 + 2)
+        answer->where = ORDER_COLUMN;
+    else if (values > 0 || groups > 0)
+        answer->where = ORDER_LISTS;
 }
 
 enum colander_code
@@ -166,14 +191,13 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            struct colander_error *err)
 {
     const uint64_t id = order_id(path_hash, span->low.type);
-    struct column column;
+    struct column column = {.width = 1};
     enum colander_code code;
     uint64_t low;
     uint64_t high;
     bool is_there;
 
     memset(answer, 0, sizeof(*answer));
-    answer->column = id;
     code = find_column(block, row_count, id, &column, &is_there, err);
     if (code != COLANDER_OK)
         return code;
@@ -188,15 +212,15 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
     if (low > column.high || high < column.low)
         return COLANDER_OK;
     answer->width = column.width;
-    answer->low = order_cut(order_step(&column.scale, low), column.width);
-    answer->high = order_cut(order_step(&column.scale, high), column.width);
+    answer->low = order_step(&column.scale, low);
+    answer->high = order_step(&column.scale, high);
     if (column.form == ORDER_FORM_ROWS) {
         answer->where = ORDER_COLUMN;
     } else if (column.form == ORDER_FORM_RUNS) {
         answer->where = ORDER_RUNS;
-        answer->runs = column.list;
+        answer->runs = column.lists;
     } else {
-        answer_hashes(&column, answer);
+        answer_lists(&column, answer);
     }
     return COLANDER_OK;
 }
@@ -204,11 +228,90 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
 uint64_t
 order_hash(const struct order_answer *answer, uint32_t i)
 {
-    if (answer->hashes == NULL)
-        return order_bucket_hash(answer->column, i);
     return bytes_get_le(answer->hashes + (size_t)i * ORDER_HASH_SIZE,
                         ORDER_HASH_SIZE)
            << (64 - LOCATOR_HASH_BITS);
+}
+
+uint32_t
+order_group_place(const struct order_answer *answer, uint32_t i)
+{
+    return ORDER_GROUP_PLACE + answer->group_start + i;
+}
+
+bool
+order_has_group(struct colander_slice block, uint32_t first_place,
+                uint32_t place)
+{
+    return block.size >= 2 && place >= first_place &&
+           place - first_place < bytes_get_le16(block.data);
+}
+
+/* Adds the rows of a group that may have a step from `low` to `high`. */
+static enum colander_code
+add_rows(struct bit_reader *bits, const struct order_bounds *bounds,
+         uint64_t low, uint64_t high, uint32_t row_count,
+         struct row_ranges *ranges, struct colander_error *err)
+{
+    const uint64_t count = bit_take(bits, ORDER_ITEMS_BITS) + 1;
+    const unsigned rice = (unsigned)bit_take(bits, ORDER_RICE_BITS);
+    uint64_t row = bit_take(bits, LOCATOR_ROW_BITS);
+    unsigned fractions[ORDER_QUARTERS];
+    enum colander_code code = COLANDER_OK;
+    unsigned first = 0;
+    unsigned last = 0;
+
+    if (count >= ORDER_PLACED_MIN) {
+        for (unsigned i = 0; i < ORDER_QUARTERS; i++)
+            fractions[i] = (unsigned)bit_take(bits, ORDER_FRACTION_BITS);
+        if (order_fraction(bounds, low) > fractions[ORDER_QUARTERS - 1])
+            return COLANDER_OK;
+        first = order_quarter(fractions, order_fraction(bounds, low));
+        last = order_quarter(fractions, order_fraction(bounds, high));
+    }
+    for (uint64_t i = 0; i < count && code == COLANDER_OK; i++) {
+        unsigned quarter = 0;
+
+        if (i > 0)
+            row += bit_take_rice(bits, rice);
+        if (count >= ORDER_PLACED_MIN)
+            quarter = (unsigned)bit_take(bits, ORDER_QUARTER_BITS);
+        if (bit_overran(bits) || row >= row_count)
+            return fail_damaged(err);
+        if (quarter >= first && quarter <= last)
+            code =
+                row_ranges_add(ranges, (uint32_t)row, (uint32_t)row + 1, err);
+    }
+    return code;
+}
+
+enum colander_code
+order_group(const struct order_answer *answer, uint32_t i,
+            struct colander_slice block, uint32_t first_place,
+            uint32_t row_count, struct row_ranges *ranges,
+            struct colander_error *err)
+{
+    const uint32_t place = order_group_place(answer, i);
+    const unsigned width = answer->width;
+    struct bit_reader bits = {.data = block.data, .size = block.size};
+    const struct order_bounds bounds = {
+        order_step_at(answer->groups, i, width),
+        i + 1 < answer->group_count
+            ? order_step_at(answer->groups, i + 1, width)
+            : ~UINT64_C(0) << (64 - 8 * width),
+        width};
+    size_t at;
+
+    if (!order_has_group(block, first_place, place) ||
+        bounds.next < bounds.begin)
+        return fail_damaged(err);
+    at = 2 + 2 * (size_t)(place - first_place);
+    if (at + 2 > block.size)
+        return fail_damaged(err);
+    bits.at = UINT64_C(8) * bytes_get_le16(block.data + at);
+    bits.end = UINT64_C(8) * block.size;
+    return add_rows(&bits, &bounds, answer->low, answer->high, row_count,
+                    ranges, err);
 }
 
 enum colander_code
@@ -216,23 +319,21 @@ order_runs(const struct order_answer *answer, uint32_t row_count,
            struct row_ranges *ranges, struct colander_error *err)
 {
     const uint32_t run_count = order_run_count(row_count);
+    const unsigned width = answer->width;
+    const uint64_t known = ~UINT64_C(0) << (64 - 8 * width);
+    const uint64_t low = answer->low & known;
+    const uint64_t high = answer->high & known;
     enum colander_code code = COLANDER_OK;
 
     for (uint32_t run = 0; run < run_count && code == COLANDER_OK; run++) {
         const uint32_t first = run * ORDER_RUN;
         const uint32_t left = row_count - first;
 
-        if (step_at(answer->runs, 2 * run, answer->width) > answer->high ||
-            step_at(answer->runs, 2 * run + 1, answer->width) < answer->low)
+        if (order_step_at(answer->runs, 2 * (size_t)run, width) > high ||
+            order_step_at(answer->runs, 2 * (size_t)run + 1, width) < low)
             continue;
         code = row_ranges_add(
             ranges, first, first + (left < ORDER_RUN ? left : ORDER_RUN), err);
     }
     return code;
-}
-
-uint32_t
-order_place(uint64_t path_hash, enum colander_type type)
-{
-    return order_place_of(order_id(path_hash, type));
 }

@@ -53,6 +53,8 @@ order_value_of(const struct colander_value *value)
 
     if (colander_type_is_number(value->type))
         of.type = COLANDER_INTEGER;
+    if (value->type == COLANDER_MAP)
+        of.type = COLANDER_ARRAY;
     switch (value->type) {
     case COLANDER_INTEGER:
         of.word = word_of_number((double)value->integer);

@@ -56,7 +56,7 @@ struct experiment {
     uint64_t rows;
     struct bench_store store;
     uint64_t json_size;   /* of the rows as JSON lines */
-    double load_times[2]; /* seconds, without buckets of orders and with them,
+    double load_times[2]; /* seconds, without groups of orders and with them,
                              of all rounds */
     struct colander_filter_stats plain; /* without them */
     struct bench_sqlite *sqlite;        /* NULL: it is not there */
@@ -79,11 +79,11 @@ add_size(void *context, struct colander_slice key, struct colander_slice row)
     colander_buffer_release(&json);
 }
 
-/* Loads a store. `has_buckets`: with the default budget for orders, otherwise
+/* Loads a store. `has_groups`: with the default budget for orders, otherwise
  * without one. Returns the time until it has its filters. */
 static double
 load(struct bench_store *store, uint64_t rows, const char *path,
-     bool has_buckets)
+     bool has_groups)
 {
     struct colander_filter_options filters;
     struct colander_options options;
@@ -92,7 +92,7 @@ load(struct bench_store *store, uint64_t rows, const char *path,
     colander_options_init(&options);
     colander_filter_options_init(&filters);
     options.cache_size = CACHE_SIZE;
-    if (!has_buckets)
+    if (!has_groups)
         filters.order_budget = 0;
     bench_store_open(store, path, &options, &filters);
     start = bench_now();

@@ -2,7 +2,8 @@
  * A part that an order is built of, and the rows that its answers lead to.
  *
  * The model has the values of each row, and an entry for each, as a filter's
- * builder has. Hashes of an answer are looked up in these entries.
+ * builder has. Hashes of an answer are looked up in these entries, and its
+ * groups in the blocks.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,7 +20,7 @@
 #include "filters/order_values.h"
 
 #define COLUMNS_MAX 1100
-#define BLOCKS_MAX 256
+#define BLOCKS_MAX 1024
 #define ROWS_MAX 70000
 
 /* A value of a row. */
@@ -39,7 +40,6 @@ static struct {
     struct items columns[COLUMNS_MAX];
     uint32_t row_count;
     struct entry_list entries;
-    size_t value_entries; /* those of values; the others are of buckets */
     struct colander_buffer blocks[BLOCKS_MAX];
     uint32_t places[BLOCKS_MAX];
     size_t block_count;
@@ -54,7 +54,8 @@ static bool is_crowded; /* all columns have one place */
 static inline uint64_t
 path_of(size_t column)
 {
-    return is_crowded ? column : order_bucket_hash(7, (uint32_t)column);
+    return is_crowded ? column << 4
+                      : (column + 7) * UINT64_C(0xd1342543de82ef95);
 }
 
 static inline void
@@ -65,7 +66,7 @@ clear_model(void)
     entry_list_clear(&model.entries);
     for (size_t i = 0; i < model.block_count; i++)
         colander_buffer_clear(&model.blocks[i]);
-    model.block_count = model.value_entries = model.counted = 0;
+    model.block_count = model.counted = 0;
     text_size = 0;
     is_crowded = false;
 }
@@ -96,6 +97,21 @@ tear_down(void **state)
     return 0;
 }
 
+/* Adds an entry, even if there are many of its hash. */
+static inline void
+add_entry(uint64_t hash, uint32_t row)
+{
+    struct entry_list *list = &model.entries;
+    const size_t before = list->capacity;
+
+    OK(array_reserve(&list->entries, list->count, &list->capacity, 1, NULL));
+    if (list->capacity != before) {
+        free(list->spare);
+        list->spare = NULL;
+    }
+    list->entries[list->count++] = locator_entry(hash, 0, row);
+}
+
 /* Adds a value to the model, and returns its entry. */
 static inline uint64_t
 note(size_t column, uint32_t row, struct colander_value value)
@@ -105,7 +121,7 @@ note(size_t column, uint32_t row, struct colander_value value)
 
     OK(array_reserve(&items->items, items->count, &items->capacity, 1, NULL));
     items->items[items->count++] = (struct item){row, value};
-    OK(entry_list_add_rows(&model.entries, hash, 0, &row, 1, NULL));
+    add_entry(hash, row);
     return locator_entry(hash, 0, row);
 }
 
@@ -131,22 +147,6 @@ take_block(void *context, struct colander_slice block, uint32_t place,
                                   block.data, block.size, err);
 }
 
-static inline enum colander_code
-take_rows(void *context, uint64_t hash, unsigned tag, const uint32_t *rows,
-          size_t count, struct colander_error *err)
-{
-    (void)context;
-    assert_int_equal(tag, 0);
-    return entry_list_add_rows(&model.entries, hash, tag, rows, count, err);
-}
-
-static inline enum colander_code
-sort_values(void *context, struct colander_error *err)
-{
-    (void)context;
-    return entry_list_sort(&model.entries, err);
-}
-
 static inline uint64_t
 count_listed(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
@@ -160,11 +160,10 @@ count_listed(void *context, uint64_t hash, unsigned tag, uint64_t most)
 static inline void
 finish_within(uint32_t row_count, uint64_t budget)
 {
-    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
-                                    take_rows};
+    const struct order_sink sink = {NULL, count_listed, take_block};
 
     model.row_count = row_count;
-    model.value_entries = model.entries.count;
+    OK(entry_list_sort(&model.entries, NULL));
     OK(order_builder_finish(model.builder, row_count, budget, &sink, NULL));
 }
 
@@ -184,24 +183,16 @@ block_bytes(void)
     return size;
 }
 
-/* Returns the block that has the place. */
+/* Returns the block that has the place, and sets *first to where it begins. */
 static inline struct colander_slice
-block_of(uint32_t place)
+block_of(uint32_t place, uint32_t *first)
 {
     size_t i = model.block_count - 1;
 
     while (model.places[i] > place)
         i--;
+    *first = model.places[i];
     return colander_buffer_slice(&model.blocks[i]);
-}
-
-static inline int
-compare_entries(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
 }
 
 static inline void
@@ -229,27 +220,33 @@ mark_hash(uint64_t hash)
 static inline enum order_where
 ask(size_t column, const struct order_span *span)
 {
-    const uint32_t place = order_place(path_of(column), span->low.type);
     struct row_ranges ranges = ROW_RANGES_EMPTY;
     struct order_answer answer;
+    uint32_t first;
 
     memset(model.rows, 0, sizeof(model.rows));
-    OK(order_find(block_of(place), model.row_count, path_of(column), span,
-                  &answer, NULL));
+    OK(order_find(block_of(order_place(path_of(column)), &first),
+                  model.row_count, path_of(column), span, &answer, NULL));
     if (answer.where == ORDER_COLUMN) {
         for (size_t i = 0; i < model.columns[column].count; i++)
             model.rows[model.columns[column].items[i].row] = true;
     } else if (answer.where == ORDER_RUNS) {
         OK(order_runs(&answer, model.row_count, &ranges, NULL));
-        for (size_t i = 0; i < ranges.count; i++)
-            for (uint32_t k = ranges.ranges[i].first; k < ranges.ranges[i].end;
-                 k++)
-                model.rows[k] = true;
-        row_ranges_release(&ranges);
-    } else if (answer.where == ORDER_HASHES) {
-        for (uint32_t i = answer.first; i < answer.end; i++)
+    } else if (answer.where == ORDER_LISTS) {
+        for (uint32_t i = answer.first_value; i < answer.end_value; i++)
             mark_hash(order_hash(&answer, i));
+        for (uint32_t i = answer.first_group; i < answer.end_group; i++) {
+            const struct colander_slice block =
+                block_of(order_group_place(&answer, i), &first);
+
+            OK(order_group(&answer, i, block, first, model.row_count, &ranges,
+                           NULL));
+        }
     }
+    for (size_t i = 0; i < ranges.count; i++)
+        for (uint32_t k = ranges.ranges[i].first; k < ranges.ranges[i].end; k++)
+            model.rows[k] = true;
+    row_ranges_release(&ranges);
     return answer.where;
 }
 
@@ -323,14 +320,6 @@ count_prefix(size_t column, const char *prefix)
     const struct colander_value value = colander_text(prefix);
 
     return count_rows(column, &value, NULL, true);
-}
-
-/* Sorts all entries by hash, so that they can be found. */
-static inline void
-sort_entries(void)
-{
-    qsort(model.entries.entries, model.entries.count, sizeof(uint64_t),
-          compare_entries);
 }
 
 #define ORDER_TEST(name) TEST_WITH(void *state, name, set_up, tear_down)

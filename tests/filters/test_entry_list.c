@@ -112,33 +112,6 @@ TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
     }
 }
 
-/* Two hashes that agree in the bits that are kept have one list of rows. */
-TEST(rows_of_hashes_that_agree_ascend)
-{
-    const uint64_t hash = hash_of(7) | 1;
-    SCOPED(entry_list_release) struct entry_list list;
-    uint32_t rows[100];
-
-    OK(entry_list_init(&list, 32, COARSE, NULL));
-    for (uint32_t row = 0; row < 1000; row++) {
-        OK(entry_list_add(&list, hash, 3, row, NULL)); /* rows are omitted */
-        OK(entry_list_add(&list, hash_of(8), 3, 2 * row, NULL));
-    }
-    for (unsigned round = 0; round < 2; round++) {
-        for (uint32_t i = 0; i < 100; i++)
-            rows[i] = i * 17 + 5 + round;
-        OK(entry_list_add_rows(&list, hash ^ 1, 3, rows, 100, NULL));
-        OK(entry_list_add_rows(&list, hash_of(8), 3, rows, 100, NULL));
-        OK(entry_list_sort(&list, NULL));
-        for (size_t i = 1; i < list.count; i++)
-            assert_true(list.entries[i - 1] < list.entries[i]);
-        for (uint32_t i = 0; i < 100; i++)
-            assert_true(has_between(
-                &list, locator_entry(hash_of(8) >> 32 << 32, 3, rows[i]),
-                locator_entry(hash_of(8) >> 32 << 32, 3, rows[i])));
-    }
-}
-
 TEST(rows_are_counted_up_to_as_many_as_asked_for)
 {
     struct entry_list list;
@@ -146,12 +119,8 @@ TEST(rows_are_counted_up_to_as_many_as_asked_for)
     assert_int_equal(entry_list_init(&list, 40, COARSE, NULL), COLANDER_OK);
     for (uint32_t row = 0; row < 64000; row += 64) {
         if (row < 6400)
-            assert_int_equal(
-                entry_list_add_rows(&list, hash_of(1), 0, &row, 1, NULL),
-                COLANDER_OK);
-        assert_int_equal(
-            entry_list_add_rows(&list, hash_of(2), 0, &row, 1, NULL),
-            COLANDER_OK);
+            OK(entry_list_add(&list, hash_of(1), 0, row, NULL));
+        OK(entry_list_add(&list, hash_of(2), 0, row, NULL));
     }
     assert_int_equal(entry_list_sort(&list, NULL), COLANDER_OK);
     assert_int_equal(entry_list_rows(&list, hash_of(1), 0, 10), 11);

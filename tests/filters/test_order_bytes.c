@@ -11,19 +11,20 @@
 ORDER_TEST(bytes_of_a_block_do_not_change)
 {
     static const uint8_t golden[] = {
-        0x00, 0x02, 0x00, 0x6d, 0x6c, 0x74, 0x7c, 0x9f, 0x60, 0x15, 0x17, 0x1b,
-        0x00, 0x00, 0x00, 0x2b, 0xf8, 0x94, 0xfe, 0x72, 0xf3, 0x6e, 0x3c, 0x4d,
-        0x00, 0x00, 0x00, 0x21, 0x3b, 0x03, 0x58, 0x02, 0x00, 0x00, 0x00, 0x00,
-        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x30, 0x30, 0x30, 0x00, 0x00,
-        0x00, 0x00, 0x00, 0x39, 0x39, 0x35, 0x00, 0x00, 0x00, 0x00, 0x00, 0x30,
-        0x30, 0x30, 0x69, 0x64, 0x2d, 0x00, 0x00, 0xa0, 0x40, 0xa0, 0x40, 0x20,
-        0xa0, 0x20, 0xa0, 0x21, 0xa1, 0x11, 0x38, 0x00, 0x58, 0x02, 0x00, 0x00,
-        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80,
-        0x00, 0x00, 0x00, 0x00, 0x00, 0xb8, 0x82, 0xc0, 0x00, 0x00, 0x00, 0x00,
-        0x00, 0x98, 0xc1, 0xbf, 0x00, 0xae, 0xae, 0xbe, 0xbe, 0xc1,
+        0x00, 0x02, 0x00, 0x12, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x1b,
+        0x00, 0x00, 0x00, 0x45, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x50,
+        0x00, 0x00, 0x00, 0x11, 0x38, 0x00, 0x58, 0x02, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x80, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0xb8, 0x82, 0xc0, 0x00, 0x00, 0x00, 0x00, 0x00, 0x98,
+        0xc1, 0xbf, 0x00, 0xae, 0xae, 0xbe, 0xbe, 0xc1, 0x21, 0x3b, 0x03, 0x58,
+        0x02, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+        0x30, 0x30, 0x30, 0x00, 0x00, 0x00, 0x00, 0x00, 0x39, 0x39, 0x35, 0x00,
+        0x00, 0x00, 0x00, 0x00, 0x30, 0x30, 0x30, 0x69, 0x64, 0x2d, 0x00, 0x00,
+        0xa0, 0x40, 0xa0, 0x40, 0x20, 0xa0, 0x20, 0xa0, 0x21, 0xa1,
     };
-    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
-                                    take_rows};
+    const struct order_sink sink = {NULL, count_listed, take_block};
     const struct colander_buffer *block = &model.blocks[0];
 
     (void)state;
@@ -35,8 +36,8 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
 
         (void)snprintf(name, sizeof(name), "id-%03u", row % 1000);
         text = colander_text(name);
-        order_builder_value(model.builder, 1, &number, row);
-        order_builder_value(model.builder, 4, &text, row);
+        order_builder_value(model.builder, 0x10, &number, row);
+        order_builder_value(model.builder, 0x40, &text, row);
     }
     OK(order_builder_finish(model.builder, 600, 0, &sink, NULL));
     assert_int_equal(model.block_count, 1);
@@ -44,7 +45,68 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
     assert_memory_equal(block->data, golden, sizeof(golden));
 }
 
+/* That of groups. */
+ORDER_TEST(bytes_of_a_group_do_not_change)
+{
+    static const uint8_t golden[] = {0x01, 0x00, 0x04, 0x00, 0x03, 0x33,
+                                     0x00, 0x00, 0x8f, 0x01, 0x60, 0x0a};
+    static const uint8_t step[] = {0x40};
+    static const uint32_t rows[] = {3, 10, 11, 500};
+    const struct order_answer answer = {.where = ORDER_LISTS,
+                                        .end_group = 1,
+                                        .group_count = 1,
+                                        .group_start = 9,
+                                        .groups = step,
+                                        .width = 1};
+    const struct colander_slice block =
+        colander_slice_of(golden, sizeof(golden));
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+
+    (void)state;
+    assert_int_equal(order_group_place(&answer, 0), ORDER_GROUP_PLACE + 9);
+    assert_false(
+        order_has_group(block, ORDER_GROUP_PLACE + 9, ORDER_GROUP_PLACE + 10));
+    OK(order_group(&answer, 0, block, ORDER_GROUP_PLACE + 9, 501, &ranges,
+                   NULL));
+    assert_int_equal(row_ranges_rows(&ranges), COUNT(rows));
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        struct row_ranges one = ROW_RANGES_EMPTY;
+
+        OK(row_ranges_add(&one, rows[i], rows[i] + 1, NULL));
+        OK(row_ranges_intersect(&one, &ranges, NULL));
+        assert_int_equal(row_ranges_rows(&one), 1);
+        row_ranges_release(&one);
+    }
+    assert_int_equal(order_group(&answer, 0, block, ORDER_GROUP_PLACE + 9, 500,
+                                 &ranges, NULL),
+                     COLANDER_CORRUPT);
+    row_ranges_release(&ranges);
+}
+
 /* --------------------------------------------------------------- damage --- */
+
+/* Reads groups of blocks that are damaged too. */
+static void
+read_lists(const struct order_answer *answer, struct row_ranges *ranges)
+{
+    for (uint32_t i = answer->first_value; i < answer->end_value; i++)
+        (void)order_hash(answer, i);
+    for (uint32_t i = answer->first_group; i < answer->end_group; i++) {
+        const struct colander_buffer *whole =
+            &model.blocks[below(model.block_count)];
+        const size_t size = 1 + below(whole->size);
+        uint8_t *copy = malloc(size); /* of this size, for sanitizers */
+
+        assert_non_null(copy);
+        memcpy(copy, whole->data, size);
+        copy[below(size)] ^= (uint8_t)below(256);
+        if (order_group(answer, i, colander_slice_of(copy, size),
+                        order_group_place(answer, i) - (uint32_t)below(20),
+                        2000, ranges, NULL) != COLANDER_OK)
+            row_ranges_clear(ranges);
+        free(copy);
+    }
+}
 
 /* Whatever the bytes are, nothing beyond them is read, and no row beyond the
  * part is found. */
@@ -81,11 +143,10 @@ ORDER_TEST(damaged_blocks_answer_or_are_corrupt)
                 continue;
             if (answer.where == ORDER_RUNS)
                 OK(order_runs(&answer, 2000, &ranges, NULL));
+            if (answer.where == ORDER_LISTS)
+                read_lists(&answer, &ranges);
             for (size_t n = 0; n < ranges.count; n++)
                 assert_true(ranges.ranges[n].end <= 2000);
-            for (uint32_t n = answer.first;
-                 answer.where == ORDER_HASHES && n < answer.end; n++)
-                (void)order_hash(&answer, n);
             row_ranges_release(&ranges);
         }
         free(copy);

@@ -15,8 +15,7 @@
 static enum colander_code
 build(long allocations)
 {
-    const struct order_sink sink = {NULL, sort_values, count_listed, take_block,
-                                    take_rows};
+    const struct order_sink sink = {NULL, count_listed, take_block};
     enum colander_code code;
 
     allocation_failed = false;
@@ -38,10 +37,10 @@ build(long allocations)
         }
     }
     model.row_count = ROWS;
+    OK(entry_list_sort(&model.entries, NULL));
     allocations_left = allocations;
     code = order_builder_finish(model.builder, ROWS, UINT64_MAX, &sink, NULL);
     allocations_left = -1;
-    sort_entries();
     return code;
 }
 

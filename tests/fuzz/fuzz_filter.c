@@ -114,6 +114,21 @@ look_up(struct colander_slice bytes)
     row_ranges_release(&ranges);
 }
 
+/* Takes the block for one of groups, too. */
+static void
+look_at_lists(const struct order_answer *answer, struct colander_slice block,
+              uint32_t row_count, struct row_ranges *ranges)
+{
+    for (uint32_t i = answer->first_value; i < answer->end_value; i++)
+        (void)order_hash(answer, i);
+    for (uint32_t i = answer->first_group;
+         i < answer->end_group && i < answer->first_group + 1000; i++) {
+        if (order_group(answer, i, block, ORDER_GROUP_PLACE, row_count, ranges,
+                        NULL) != COLANDER_OK)
+            row_ranges_clear(ranges);
+    }
+}
+
 static void
 look_at_order(struct colander_slice bytes)
 {
@@ -140,9 +155,8 @@ look_at_order(struct colander_slice bytes)
         if (answer.where == ORDER_RUNS &&
             order_runs(&answer, row_count, &ranges, NULL) != COLANDER_OK)
             continue;
-        for (uint32_t k = answer.first;
-             answer.where == ORDER_HASHES && k < answer.end; k++)
-            (void)order_hash(&answer, k);
+        if (answer.where == ORDER_LISTS)
+            look_at_lists(&answer, block, row_count, &ranges);
         expect_rows(&ranges, row_count);
     }
     row_ranges_release(&ranges);

@@ -110,7 +110,7 @@ fi
 
 # The parts add up to the whole, except for headers and the like.
 sum=0
-for kind in locator presence keys zones; do
+for kind in locator presence keys order; do
     sum=$((sum + $(bytes ${kind}_bytes)))
 done
 all=$(grep -Eo '"bytes":[0-9]+' "$work/out" | cut -d : -f 2)

@@ -18,8 +18,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef COLANDER_FILTERS_FILES_BITS_H
-#define COLANDER_FILTERS_FILES_BITS_H
+#ifndef COLANDER_FILTERS_BITS_H
+#define COLANDER_FILTERS_BITS_H
 
 #include "core/core.h"
 
