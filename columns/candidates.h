@@ -123,6 +123,14 @@ struct candidate_request {
     struct colander_explain *explain;
 };
 
+/* Where the first rows in the order of a column lie. */
+struct bound_request {
+    struct engine_family *family;
+    uint64_t path_hash;
+    bool is_descending; /* from the greatest value on */
+    uint64_t rows;      /* how many */
+};
+
 /* Candidates of one find. */
 struct candidates;
 
@@ -228,6 +236,15 @@ struct store_hooks {
 
     /* Called before the find's snapshot is released. */
     void (*candidates_close)(struct candidates *candidates);
+
+    /* Sets *bound to a value such that about that many rows have values at or
+     * before it, in that order; its bytes are those of `bytes`, which is empty.
+     * *found is false if that is not known, or if the rows are very many. */
+    enum colander_code (*order_bound)(void *context,
+                                      const struct bound_request *request,
+                                      struct colander_buffer *bytes,
+                                      struct colander_value *bound, bool *found,
+                                      struct colander_error *err);
 };
 
 /*

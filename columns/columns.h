@@ -522,6 +522,24 @@ colander_ordered_create(const struct colander_order *order,
                         struct colander_ordered **ordered,
                         struct colander_error *err);
 
+/*
+ * Starts a find of rows that may be the first ones, for a new list. Add those
+ * that the cursor returns, or which of them are wanted, while the list is not
+ * sated; close the cursor, and call this again with the same arguments, until
+ * *cursor is NULL. With a limit and value filters, the first find has rows
+ * within a value near the beginning of the order; the next ones go further if
+ * these were not enough. All read one state of the store.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_ordered_find(
+    struct colander_ordered *ordered, struct colander_family *family,
+    const struct colander_query *query, struct colander_cursor **cursor,
+    struct colander_error *err);
+
+/* Returns whether no more rows of the cursor of colander_ordered_find need be
+ * added. Adding them does no harm. */
+COLANDER_API bool
+colander_ordered_is_sated(const struct colander_ordered *ordered);
+
 /* Adds a row (copied), before any is returned. Fails with LIMIT if the rows
  * that are held take more than `size_max` and there is no directory. After a
  * failure the list can only be destroyed. */

@@ -24,4 +24,9 @@ void find_candidates_release(struct candidates *candidates,
                              struct candidate_rows *rows);
 void find_candidates_close(struct candidates *candidates);
 
+COLANDER_CHECKED enum colander_code
+find_order_bound(void *context, const struct bound_request *request,
+                 struct colander_buffer *bytes, struct colander_value *bound,
+                 bool *found, struct colander_error *err);
+
 #endif

@@ -179,4 +179,34 @@ COLANDER_CHECKED enum colander_code
 order_runs(const struct order_answer *answer, uint32_t row_count,
            struct row_ranges *ranges, struct colander_error *err);
 
+/* ----------------------------------------------------------------- ends --- */
+
+struct order_end;
+
+/* About the first values of a type from one end of a column, over parts. Set
+ * the first three members. */
+struct order_ends {
+    enum colander_type type; /* as of order_value */
+    bool is_descending;      /* from the greatest value on */
+    uint64_t wanted;         /* items */
+    uint64_t total;          /* items so far, at most those wanted and a few */
+    struct order_end *ends;
+    size_t count;
+    size_t capacity;
+};
+
+void order_ends_release(struct order_ends *ends);
+
+/* Adds those of a part. `block` is as of order_find. */
+COLANDER_CHECKED enum colander_code order_ends_add(struct order_ends *ends,
+                                                   struct colander_slice block,
+                                                   uint32_t row_count,
+                                                   uint64_t path_hash,
+                                                   struct colander_error *err);
+
+/* Sets *bound, borrowed, to a value such that about `total` items lie from the
+ * end up to it. Returns false if that is not known. */
+bool order_ends_bound(const struct order_ends *ends,
+                      struct colander_value *bound);
+
 #endif

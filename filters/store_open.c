@@ -302,6 +302,7 @@ store_hooks_create(const char *path, const struct colander_options *options,
         .candidates_read = find_candidates_read,
         .candidates_release = find_candidates_release,
         .candidates_close = find_candidates_close,
+        .order_bound = find_order_bound,
     };
     return COLANDER_OK;
 }

@@ -16,10 +16,18 @@
 #include "columns/candidates.h"
 #include "columns/finds/predicate.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* Operands of an ALL_OF that a range is compared with: those added last. */
 #define MERGE_REACH 8
+
+/* Types in the order of their values: an array or map comes last. */
+#define ORDERED_TYPES 8
+static const enum colander_type ordered_types[ORDERED_TYPES] = {
+    COLANDER_NULL,   COLANDER_BOOLEAN,   COLANDER_INTEGER,   COLANDER_STRING,
+    COLANDER_BINARY, COLANDER_TIMESTAMP, COLANDER_EXTENSION, COLANDER_ARRAY,
+};
 
 /* The rest of the allocation. All its pieces have one alignment. */
 struct arena {
@@ -48,6 +56,10 @@ size_of(const struct colander_predicate *predicate)
 
     if (predicate->kind == PREDICATE_NOT)
         return size;
+    if (predicate->kind == PREDICATE_UP_TO)
+        size += ORDERED_TYPES *
+                (sizeof(struct filter_query) + sizeof(struct filter_query *) +
+                 2 * sizeof(struct colander_value));
     for (; operand != NULL; operand = operand->next)
         size += size_of(operand);
     return size;
@@ -321,10 +333,79 @@ make_operation(const struct colander_predicate *predicate, struct arena *arena)
     return query;
 }
 
+/* Returns the least value of a type. */
+static struct colander_value
+least_of(enum colander_type type)
+{
+    struct colander_value value = {.type = type};
+
+    if (type == COLANDER_INTEGER)
+        return colander_double(-INFINITY);
+    if (type == COLANDER_TIMESTAMP)
+        return colander_timestamp(INT64_MIN, 0);
+    value.extension_type = INT8_MIN;
+    return value;
+}
+
+static void
+set_null(struct filter_query *query, struct arena *arena)
+{
+    static const struct colander_value null = {.type = COLANDER_NULL};
+    uint64_t *hash = take(arena, sizeof(*hash));
+
+    *hash = colander_value_hash(&null);
+    query->kind = FILTER_QUERY_EQUAL;
+    query->values = &null;
+    query->hashes = hash;
+    query->value_count = query->hash_count = 1;
+    query->first_hash = arena->hash_count++;
+}
+
+/* Makes an ANY_OF of the ranges of all types that are up to the value. */
+static struct filter_query *
+make_up_to(const struct colander_predicate *leaf, struct arena *arena)
+{
+    const bool is_from =
+        leaf->comparison == COLANDER_GE || leaf->comparison == COLANDER_GT;
+    const struct colander_value *last = &leaf->values[0];
+    struct filter_query *query = take(arena, sizeof(*query));
+    struct filter_query **operands =
+        take(arena, ORDERED_TYPES * sizeof(*operands));
+    struct filter_query with_path = {.kind = FILTER_QUERY_OPEN};
+
+    memset(query, 0, sizeof(*query));
+    set_path(&with_path, leaf, arena);
+    for (size_t i = 0; i < ORDERED_TYPES; i++) {
+        const struct colander_value least = least_of(ordered_types[i]);
+        const bool is_same =
+            predicate_types_compare(ordered_types[i], last->type);
+        struct filter_query *one;
+
+        if (!is_same && (ordered_types[i] > last->type) != is_from)
+            continue;
+        one = take(arena, sizeof(*one));
+        *one = with_path;
+        if (ordered_types[i] == COLANDER_NULL) {
+            set_null(one, arena);
+        } else if (is_same) {
+            set_range(one, last, is_from, last, !is_from, arena);
+        } else {
+            set_range(one, &least, true, &least, false, arena);
+        }
+        operands[query->operand_count++] = one;
+    }
+    query->kind = FILTER_QUERY_ANY_OF;
+    query->operands = (const struct filter_query *const *)operands;
+    return query;
+}
+
 static struct filter_query *
 make(const struct colander_predicate *predicate, struct arena *arena)
 {
     struct filter_query *query;
+
+    if (predicate->kind == PREDICATE_UP_TO)
+        return make_up_to(predicate, arena);
 
     if (predicate->kind == PREDICATE_ALL_OF ||
         predicate->kind == PREDICATE_ANY_OF)

@@ -5,7 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/columns.h"
+#include "columns/finds/ordered.h"
 #include "columns/path.h"
 #include "columns/spill_file.h"
 #include "core/array.h"
@@ -58,6 +58,7 @@ struct colander_ordered {
     uint8_t *buffers;  /* of the runs */
     int fd;            /* of their file; -1: none */
     uint64_t file_size;
+    struct ordered_finds finds;
 };
 
 /* ----------------------------------------------------------------- life --- */
@@ -115,14 +116,56 @@ destroy_run(struct ordered_run *run)
 }
 
 void
+ordered_clear(struct colander_ordered *ordered)
+{
+    free_rows(ordered);
+    for (size_t i = 0; i < ordered->run_count; i++)
+        destroy_run(ordered->runs[i]);
+    ordered->run_count = 0;
+    ordered->added_count = ordered->file_size = 0;
+}
+
+struct ordered_finds *
+ordered_finds_of(struct colander_ordered *ordered)
+{
+    return &ordered->finds;
+}
+
+const struct colander_order *
+ordered_order(const struct colander_ordered *ordered)
+{
+    return &ordered->order;
+}
+
+const struct path *
+ordered_path(const struct colander_ordered *ordered)
+{
+    return &ordered->path;
+}
+
+bool
+colander_ordered_is_sated(const struct colander_ordered *ordered)
+{
+    return ordered->finds.state == FINDS_SATED;
+}
+
+const struct colander_value *
+ordered_last(const struct colander_ordered *ordered)
+{
+    if (ordered->count == 0 || ordered->count < ordered->order.limit ||
+        !ordered->rows[0]->place.has_value)
+        return NULL;
+    return &ordered->rows[0]->place.value;
+}
+
+void
 colander_ordered_destroy(struct colander_ordered *ordered)
 {
     if (ordered == NULL)
         return;
-    free_rows(ordered);
+    ordered_clear(ordered);
+    ordered_finds_release(&ordered->finds);
     free(ordered->rows);
-    for (size_t i = 0; i < ordered->run_count; i++)
-        destroy_run(ordered->runs[i]);
     free(ordered->runs);
     free(ordered->buffers);
     if (ordered->fd >= 0)
@@ -406,14 +449,17 @@ colander_ordered_add(struct colander_ordered *ordered,
     };
     const bool is_full = ordered->count == ordered->order.limit;
     struct ordered_row *row;
-    enum colander_code code =
-        path_visit(&ordered->path, result->row, take_value, &header.place, err);
+    enum colander_code code;
 
+    if (ordered_finds_have(&ordered->finds, result->key))
+        return COLANDER_OK;
+    code =
+        path_visit(&ordered->path, result->row, take_value, &header.place, err);
     if (code != COLANDER_OK || ordered->order.limit == 0)
         return code;
     if (is_full &&
         compare_places(&header.place, &ordered->rows[0]->place, ordered) >= 0)
-        return COLANDER_OK;
+        return ordered_finds_note(ordered, result->key, err);
     row = copy_row(&header, result);
     if (row == NULL ||
         array_reserve(&ordered->rows, ordered->count, &ordered->capacity, 1,
@@ -424,7 +470,7 @@ colander_ordered_add(struct colander_ordered *ordered,
     }
     hold(ordered, row);
     if (ordered->size <= ordered->order.size_max)
-        return COLANDER_OK;
+        return ordered_finds_note(ordered, result->key, err);
     if (ordered->order.directory != NULL)
         return write_run(ordered, err);
     return COLANDER_FAIL(err, COLANDER_LIMIT,

@@ -207,7 +207,8 @@ leaf_set_values(struct colander_predicate *leaf,
     enum colander_code code = values_check_count(count, err);
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = operand_check(&values[i], err);
+        if (leaf->kind != PREDICATE_UP_TO)
+            code = operand_check(&values[i], err);
     if (code != COLANDER_OK || count == 0)
         return code;
     code = leaf_check(leaf, values, err);
@@ -300,6 +301,13 @@ colander_where_any_column(struct colander_value value,
                           struct colander_error *err)
 {
     return leaf_create(PREDICATE_ANY, COLANDER_EQ, NULL, &value, 1, err);
+}
+
+struct colander_predicate *
+predicate_up_to(const char *path, enum colander_comparison comparison,
+                struct colander_value value, struct colander_error *err)
+{
+    return leaf_create(PREDICATE_UP_TO, comparison, path, &value, 1, err);
 }
 
 struct colander_predicate *

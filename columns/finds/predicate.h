@@ -26,6 +26,7 @@ enum predicate_kind {
     PREDICATE_CONTAINS, /* has values[0] in it, a string or binary */
     PREDICATE_EXISTS,   /* anything is at the path */
     PREDICATE_MISSING,  /* nothing is at the path */
+    PREDICATE_UP_TO,    /* anything there `comparison` values[0] */
     PREDICATE_OUTSIDE,  /* in none of the spans values[0] to [1], [2] to [3] */
     PREDICATE_ANY,      /* some scalar of the row equals values[0]; no path */
     PREDICATE_ANY_BETWEEN, /* some scalar is in the span; no path */
@@ -36,7 +37,7 @@ enum predicate_kind {
 
 struct colander_predicate {
     enum predicate_kind kind;
-    enum colander_comparison comparison; /* of COMPARE */
+    enum colander_comparison comparison; /* of COMPARE and UP_TO */
     bool is_taken;       /* an operand: its parent destroys it */
     uint32_t depth;      /* levels: 1 without operands */
     uint32_t node_count; /* this one and all below */
@@ -62,6 +63,13 @@ predicate_types_compare(enum colander_type a, enum colander_type b)
 {
     return a == b || (colander_type_is_number(a) && colander_type_is_number(b));
 }
+
+/* Matches if anything at `path`, of any type, compares so with `value` (not EQ
+ * or NE), as colander_value_compare has it. `value` is not checked, and may be an
+ * array without bytes. */
+COLANDER_CHECKED struct colander_predicate *
+predicate_up_to(const char *path, enum colander_comparison comparison,
+                struct colander_value value, struct colander_error *err);
 
 /* Orders two values for qsort and bsearch. */
 int predicate_compare_values(const void *left, const void *right);

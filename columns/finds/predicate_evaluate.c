@@ -94,6 +94,25 @@ value_is_outside(const struct colander_value *value,
     return true;
 }
 
+static bool
+value_is_up_to(const struct colander_value *value,
+               enum colander_comparison comparison,
+               const struct colander_value *last)
+{
+    const int order = colander_value_compare(value, last);
+
+    switch (comparison) {
+    case COLANDER_GT:
+        return order > 0;
+    case COLANDER_GE:
+        return order >= 0;
+    case COLANDER_LT:
+        return order < 0;
+    default:
+        return order <= 0;
+    }
+}
+
 /* Whether a value is one that the leaf looks for at its path; MISSING hopes to
  * find none. */
 static bool
@@ -104,6 +123,8 @@ leaf_holds(const struct colander_predicate *leaf,
 
     if (leaf->kind == PREDICATE_EXISTS || leaf->kind == PREDICATE_MISSING)
         return true;
+    if (leaf->kind == PREDICATE_UP_TO)
+        return value_is_up_to(value, leaf->comparison, values);
     if (value->type >= COLANDER_ARRAY)
         return false;
     switch (leaf->kind) {

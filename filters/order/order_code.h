@@ -135,7 +135,58 @@ uint64_t order_word(struct colander_slice bytes, uint8_t fill);
 uint64_t order_rank(const struct order_value *value,
                     struct colander_slice beginning);
 
+/* Sets *value to the least or, ascending, the greatest value of this rank.
+ * `text` is that of a string or binary, borrowed. Returns false for a type that
+ * cannot tell. */
+bool order_value_of_rank(enum colander_type type, uint64_t rank,
+                         bool is_descending, struct colander_slice text,
+                         struct colander_value *value);
+
+/* -------------------------------------------------------------- reading --- */
+
+/* A column of a block, from which it borrows. */
+struct order_column_view {
+    enum order_form form;
+    unsigned width;
+    struct order_scale scale;
+    uint64_t low;
+    uint64_t high;
+    uint32_t item_count;
+    uint32_t grouped_count; /* items in groups */
+    uint32_t value_count;   /* of the list */
+    uint32_t group_count;
+    uint32_t group_start;
+    struct colander_slice beginning;
+    const uint8_t *lists;  /* runs; or steps of values, hashes, and */
+    const uint8_t *groups; /* their steps */
+};
+
+/* Finds a column in the directory of the block; *is_there: it has one. */
+COLANDER_CHECKED enum colander_code
+order_column_find(struct colander_slice block, uint32_t row_count, uint64_t id,
+                  struct order_column_view *column, bool *is_there,
+                  struct colander_error *err);
+
+/* Returns how many items a group has, if so many lie between it and the nearer
+ * end of the column. Groups at both ends have one, so that the first values are
+ * known, and grow to the middle. */
+#define ORDER_ENDS 16
+#define ORDER_GROUP_SHARE 8
+
+static inline size_t
+order_group_items(uint64_t near)
+{
+    if (near <= ORDER_ENDS)
+        return 1;
+    return near >= ORDER_GROUP_SHARE * ORDER_GROUP
+               ? ORDER_GROUP
+               : (size_t)1 << bits_log2(near / ORDER_GROUP_SHARE);
+}
+
 /* ------------------------------------------------------------- building --- */
+
+/* From so many rows on a value takes fewer bytes in the list than in groups. */
+#define ORDER_REPEATED_MIN 8
 
 /* A value of a row. */
 struct order_item {

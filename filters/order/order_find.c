@@ -11,26 +11,9 @@ fail_damaged(struct colander_error *err)
     return COLANDER_FAIL(err, COLANDER_CORRUPT, "an order block is damaged");
 }
 
-/* A column of a block. */
-struct column {
-    enum order_form form;
-    unsigned width;
-    struct order_scale scale;
-    uint64_t low;
-    uint64_t high;
-    uint32_t item_count;
-    uint32_t grouped_count; /* items in groups */
-    uint32_t value_count;   /* of the list */
-    uint32_t group_count;
-    uint32_t group_start;
-    struct colander_slice beginning;
-    const uint8_t
-        *lists; /* runs; or steps of values, hashes, steps of groups */
-};
-
 /* Returns how many bytes the lists of a column have. */
 static uint64_t
-lists_size(const struct column *column, uint32_t row_count)
+lists_size(const struct order_column_view *column, uint32_t row_count)
 {
     switch (column->form) {
     case ORDER_FORM_ROWS:
@@ -47,7 +30,7 @@ lists_size(const struct column *column, uint32_t row_count)
 
 static bool
 read_column(struct colander_slice bytes, uint32_t row_count,
-            enum colander_type type, struct column *column)
+            enum colander_type type, struct order_column_view *column)
 {
     const uint8_t *at = bytes.data;
 
@@ -67,6 +50,8 @@ read_column(struct colander_slice bytes, uint32_t row_count,
     column->high = bytes_get_le64(at + 31);
     column->scale.base = bytes_get_le64(at + 39);
     column->lists = at + ORDER_COLUMN_SIZE + column->beginning.size;
+    column->groups = column->lists + (size_t)column->value_count *
+                                         (column->width + ORDER_HASH_SIZE);
     return column->form <= ORDER_FORM_LISTS && column->width >= 1 &&
            column->width <= ORDER_WIDTH_MAX && column->scale.bits >= 1 &&
            column->scale.bits <= 64 &&
@@ -77,10 +62,10 @@ read_column(struct colander_slice bytes, uint32_t row_count,
                bytes.size - ORDER_COLUMN_SIZE;
 }
 
-/* Finds the column in the directory of the block; *is_there: it has one. */
-static enum colander_code
-find_column(struct colander_slice block, uint32_t row_count, uint64_t id,
-            struct column *column, bool *is_there, struct colander_error *err)
+enum colander_code
+order_column_find(struct colander_slice block, uint32_t row_count, uint64_t id,
+                  struct order_column_view *column, bool *is_there,
+                  struct colander_error *err)
 {
     uint32_t low = 0;
     uint32_t high = 0;
@@ -139,7 +124,8 @@ count_below(const uint8_t *steps, uint32_t count, unsigned width, uint64_t step,
 
 /* Sets the answer to the values and groups in its range. */
 static void
-answer_lists(const struct column *column, struct order_answer *answer)
+answer_lists(const struct order_column_view *column,
+             struct order_answer *answer)
 {
     const unsigned width = column->width;
     const uint64_t known = ~UINT64_C(0) << (64 - 8 * width);
@@ -151,7 +137,7 @@ answer_lists(const struct column *column, struct order_answer *answer)
     uint32_t groups;
 
     answer->hashes = column->lists + (size_t)value_count * width;
-    answer->groups = answer->hashes + (size_t)value_count * ORDER_HASH_SIZE;
+    answer->groups = column->groups;
     answer->group_start = column->group_start;
     answer->group_count = group_count;
     answer->first_value =
@@ -191,14 +177,14 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
            struct colander_error *err)
 {
     const uint64_t id = order_id(path_hash, span->low.type);
-    struct column column = {.width = 1};
+    struct order_column_view column = {.width = 1};
     enum colander_code code;
     uint64_t low;
     uint64_t high;
     bool is_there;
 
     memset(answer, 0, sizeof(*answer));
-    code = find_column(block, row_count, id, &column, &is_there, err);
+    code = order_column_find(block, row_count, id, &column, &is_there, err);
     if (code != COLANDER_OK)
         return code;
     answer->where = ORDER_NOWHERE;

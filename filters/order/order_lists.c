@@ -11,8 +11,6 @@
 
 #include <stdlib.h>
 
-/* From so many rows on a value takes fewer bytes in the list than in groups. */
-#define REPEATED_MIN 8
 #define REPEATED_MAX ((size_t)1 << 14) /* in a list */
 #define REPEATED_FREE 16               /* one for so many items is for free */
 
@@ -20,11 +18,6 @@
  * then some. */
 #define WASTE_MAX 3
 #define READ_ANYWAY 48
-
-/* Groups at both ends of a column have one item, so that the first values are
- * known, and grow to the middle. */
-#define ENDS 16
-#define GROUP_SHARE 8 /* of the items nearer to the end */
 
 #define GROUP_BYTES_MAX 1024 /* more than any takes */
 #define GROUP_BLOCK_SIZE (4u << 10)
@@ -97,7 +90,7 @@ add_value(struct order_column *column, size_t begin, size_t count,
     const uint64_t entry = column->items[begin].entry;
     enum colander_code code;
 
-    if (count < REPEATED_MIN || column->repeated_count == REPEATED_MAX) {
+    if (count < ORDER_REPEATED_MIN || column->repeated_count == REPEATED_MAX) {
         column->single_count += count;
         return COLANDER_OK;
     }
@@ -229,12 +222,8 @@ group_end(const struct divided *divided, size_t at)
     const struct order_item *items = divided->grouped;
     const size_t left = divided->grouped_count - at;
     const size_t near = at < left ? at : left;
-    size_t end = at + 1;
+    const size_t end = at + order_group_items(near);
 
-    if (near > ENDS)
-        end = at + (near >= GROUP_SHARE * ORDER_GROUP
-                        ? ORDER_GROUP
-                        : (size_t)1 << bits_log2(near / GROUP_SHARE));
     for (size_t i = end; i > at; i--) {
         if (i == divided->grouped_count || items[i - 1].rank != items[i].rank)
             return i;

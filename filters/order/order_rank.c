@@ -32,6 +32,16 @@ word_of_number(double number)
     return (bits & SIGN_BIT) != 0 ? ~bits : bits | SIGN_BIT;
 }
 
+static double
+number_of_word(uint64_t word)
+{
+    const uint64_t bits = (word & SIGN_BIT) != 0 ? word ^ SIGN_BIT : ~word;
+    double number;
+
+    memcpy(&number, &bits, sizeof(number));
+    return number;
+}
+
 uint64_t
 order_word(struct colander_slice bytes, uint8_t fill)
 {
@@ -134,4 +144,32 @@ order_rank(const struct order_value *value, struct colander_slice beginning)
     bytes.size -= shared;
     word = order_word(bytes, value->fill);
     return word == 0 && value->bytes.size > 0 ? 1 : word;
+}
+
+bool
+order_value_of_rank(enum colander_type type, uint64_t rank, bool is_descending,
+                    struct colander_slice text, struct colander_value *value)
+{
+    memset(value, 0, sizeof(*value));
+    value->type = type;
+    switch (type) {
+    case COLANDER_BOOLEAN:
+        value->boolean = rank != 0;
+        return true;
+    case COLANDER_INTEGER:
+        *value = colander_double(number_of_word(rank));
+        return true;
+    case COLANDER_TIMESTAMP:
+        *value = colander_timestamp((int64_t)(rank ^ SIGN_BIT),
+                                    is_descending ? 0 : 999999999);
+        return true;
+    case COLANDER_STRING:
+    case COLANDER_BINARY:
+        value->bytes = text;
+        return true;
+    case COLANDER_ARRAY:
+        return true;
+    default:
+        return false;
+    }
 }

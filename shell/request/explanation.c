@@ -21,6 +21,8 @@ explanation_take_cursor(struct explanation *explanation,
     uint64_t count;
     size_t index = 0;
 
+    report_release(&explanation->matched);
+    memset(&explanation->matched, 0, sizeof(explanation->matched));
     colander_cursor_explain(cursor, &explanation->counts);
     for (; colander_cursor_matched(cursor, index, &path, &count); index++) {
         if (index < EXPLANATION_COLUMNS_MAX)

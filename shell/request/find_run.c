@@ -101,19 +101,60 @@ is_full(const struct find_run *run)
     return run->explanation.row_count >= run->request->limit;
 }
 
+static bool
+is_sated(const struct reading *reading)
+{
+    return reading->ordered != NULL &&
+           colander_ordered_is_sated(reading->ordered);
+}
+
+/* Reads the rows of the cursor, and closes it. */
 static enum colander_code
 read_cursor(struct reading *reading, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
-    while (code == COLANDER_OK && is_row && !is_full(reading->run)) {
+    interrupt_watch(reading->cursor);
+    while (code == COLANDER_OK && is_row && !is_full(reading->run) &&
+           !is_sated(reading)) {
         struct colander_result result;
 
         code = colander_cursor_next(reading->cursor, &is_row, &result, err);
         if (code == COLANDER_OK && is_row)
             code = take_row(reading, &result, err);
     }
+    interrupt_watch(NULL);
+    explanation_take_cursor(&reading->run->explanation, reading->cursor);
+    colander_cursor_close(reading->cursor);
+    return code;
+}
+
+static enum colander_code
+read_rows(struct reading *reading, struct colander_error *err)
+{
+    const struct find_run *run = reading->run;
+    enum colander_code code = colander_family_find(
+        run->family, &run->request->query, &reading->cursor, err);
+
+    return code == COLANDER_OK ? read_cursor(reading, err) : code;
+}
+
+/* Reads the rows that may be the first ones. */
+static enum colander_code
+read_ordered(struct reading *reading, struct colander_error *err)
+{
+    const struct find_run *run = reading->run;
+    enum colander_code code;
+
+    do {
+        code =
+            colander_ordered_find(reading->ordered, run->family,
+                                  &run->request->query, &reading->cursor, err);
+        if (code != COLANDER_OK || reading->cursor == NULL)
+            return code;
+        code = read_cursor(reading, err);
+    } while (code == COLANDER_OK);
     return code;
 }
 
@@ -189,17 +230,10 @@ find_run_read(struct find_run *run, struct colander_error *err)
     enum colander_code code = begin_order(&reading, err);
 
     if (code == COLANDER_OK)
-        code = colander_family_find(run->family, &run->request->query,
-                                    &reading.cursor, err);
-    if (code == COLANDER_OK) {
-        interrupt_watch(reading.cursor);
-        code = read_cursor(&reading, err);
-        interrupt_watch(NULL);
-        explanation_take_cursor(&run->explanation, reading.cursor);
-    }
+        code = reading.ordered != NULL ? read_ordered(&reading, err)
+                                       : read_rows(&reading, err);
     if (code == COLANDER_OK && reading.ordered != NULL)
         code = pass_ordered(&reading, err);
-    colander_cursor_close(reading.cursor);
     colander_ordered_destroy(reading.ordered);
     colander_matches_destroy(reading.matches);
     colander_buffer_release(&reading.cut);

@@ -287,23 +287,28 @@ read_top(struct bench_store *store, const char *path, bench_take_keyed *visit,
     struct colander_result result;
     struct colander_cursor *cursor;
     uint64_t found = 0;
-    bool is_row = true;
+    bool is_row;
 
     colander_order_init(&order);
     order.path = path;
     order.is_descending = true;
     order.limit = BENCH_TOP_ROWS;
     bench_check(colander_ordered_create(&order, &ordered, &bench_error));
-    bench_check(
-        colander_family_find(store->family, NULL, &cursor, &bench_error));
-    while (is_row) {
-        bench_check(
-            colander_cursor_next(cursor, &is_row, &result, &bench_error));
-        if (is_row)
-            bench_check(colander_ordered_add(ordered, &result, &bench_error));
+    for (;;) {
+        bench_check(colander_ordered_find(ordered, store->family, NULL, &cursor,
+                                          &bench_error));
+        if (cursor == NULL)
+            break;
+        for (is_row = true; is_row && !colander_ordered_is_sated(ordered);) {
+            bench_check(
+                colander_cursor_next(cursor, &is_row, &result, &bench_error));
+            if (is_row)
+                bench_check(
+                    colander_ordered_add(ordered, &result, &bench_error));
+        }
+        colander_cursor_explain(cursor, explain);
+        colander_cursor_close(cursor);
     }
-    colander_cursor_explain(cursor, explain);
-    colander_cursor_close(cursor);
     for (is_row = true; is_row; found += is_row) {
         bench_check(
             colander_ordered_next(ordered, &is_row, &result, &bench_error));
