@@ -81,6 +81,8 @@ struct filter_query {
     size_t first_hash;
     bool has_low;
     bool has_high;
+    bool excludes_low; /* the bound itself is not wanted */
+    bool excludes_high;
 
     const struct filter_query *const *operands;
     size_t operand_count;

@@ -523,17 +523,21 @@ colander_ordered_create(const struct colander_order *order,
                         struct colander_error *err);
 
 /*
- * Starts a find of rows that may be the first ones, for a new list. Add those
- * that the cursor returns, or which of them are wanted, while the list is not
- * sated; close the cursor, and call this again with the same arguments, until
- * *cursor is NULL. With a limit and value filters, the first find has rows
- * within a value near the beginning of the order; the next ones go further if
- * these were not enough. All read one state of the store.
+ * Starts the next find of rows that may be the first ones. Begin with a new
+ * list and *cursor NULL; add the rows that the cursor returns, or those of them
+ * that are wanted, while the list is not sated; then call this again with the
+ * same arguments. It closes the cursor and opens another one, until *is_done:
+ * then the list has the first rows, and *cursor, still open, is that of the
+ * last find. Close it before the list is destroyed. After a failure it is NULL.
+ *
+ * With a limit and value filters, the first find has rows within a value near
+ * the beginning of the order; the next ones go further if these were not
+ * enough. All read one state of the store.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_ordered_find(
     struct colander_ordered *ordered, struct colander_family *family,
     const struct colander_query *query, struct colander_cursor **cursor,
-    struct colander_error *err);
+    bool *is_done, struct colander_error *err);
 
 /* Returns whether no more rows of the cursor of colander_ordered_find need be
  * added. Adding them does no harm. */

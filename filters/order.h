@@ -48,7 +48,9 @@
 struct order_value {
     enum colander_type type; /* INTEGER: a number; ARRAY: an array or map */
     uint8_t fill;            /* repeats after the bytes without end */
-    uint64_t word;           /* of a type without bytes */
+    bool is_exact;           /* no other value has this word */
+    int shift; /* an end of a span: 1: only what is after it; -1: before it */
+    uint64_t word; /* of a type without bytes */
     struct colander_slice bytes;
 };
 

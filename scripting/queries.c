@@ -285,7 +285,21 @@ query_report_ended(lua_State *L, const struct query *query)
                        &query->asked, query->cursor);
 }
 
-/* Reads all rows and puts them in order. */
+/* Starts the next find of rows to order. Returns false if none is needed. */
+static bool
+find_ordered(lua_State *L, struct query *query)
+{
+    struct colander_error err;
+    bool is_done;
+
+    if (colander_ordered_find(query->ordered, query->family->family,
+                              &query->asked, &query->cursor, &is_done,
+                              &err) != COLANDER_OK)
+        fail_ordered(L, query, &err);
+    return !is_done;
+}
+
+/* Reads the rows that may be the first ones, and puts them in order. */
 static void
 order_rows(lua_State *L, struct query *query, int index)
 {
@@ -305,13 +319,17 @@ order_rows(lua_State *L, struct query *query, int index)
     if (colander_ordered_create(&order, &query->ordered, &err) != COLANDER_OK)
         fail_ordered(L, query, &err);
     query->is_gathering = true;
-    while (read_row(L, query, index, &result)) {
-        has_rows = true;
-        if ((!has_column &&
-             colander_row_get(result.row, query->order, &value, &has_column,
-                              &err) != COLANDER_OK) ||
-            colander_ordered_add(query->ordered, &result, &err) != COLANDER_OK)
-            fail_ordered(L, query, &err);
+    while (find_ordered(L, query)) {
+        while (!colander_ordered_is_sated(query->ordered) &&
+               read_row(L, query, index, &result)) {
+            has_rows = true;
+            if ((!has_column &&
+                 colander_row_get(result.row, query->order, &value, &has_column,
+                                  &err) != COLANDER_OK) ||
+                colander_ordered_add(query->ordered, &result, &err) !=
+                    COLANDER_OK)
+                fail_ordered(L, query, &err);
+        }
     }
     query->is_gathering = false;
     if (has_rows && !has_column && query->limit > 0)
@@ -334,15 +352,15 @@ query_begin(lua_State *L, int index, enum query_mode mode)
     query->watch = scratch_get(L)->watch;
     query->is_cancelled = scratch_get(L)->is_cancelled;
     describe(L, query, index);
-    if (colander_family_find(query->family->family, &query->asked,
-                             &query->cursor, &err) != COLANDER_OK) {
+    query->is_running = true;
+    if (query_is_ordered(query)) {
+        order_rows(L, query, index);
+    } else if (colander_family_find(query->family->family, &query->asked,
+                                    &query->cursor, &err) != COLANDER_OK) {
         query->cursor = NULL;
         query_stop(query);
         failure_raise(L, &err);
     }
-    query->is_running = true;
-    if (query_is_ordered(query))
-        order_rows(L, query, index);
     return query;
 }
 

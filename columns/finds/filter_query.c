@@ -151,10 +151,12 @@ set_compared(struct filter_query *query, const struct colander_predicate *leaf,
     case COLANDER_LT:
     case COLANDER_LE:
         set_range(query, leaf->values, false, leaf->values, true, arena);
+        query->excludes_high = leaf->comparison == COLANDER_LT;
         return;
     case COLANDER_GT:
     case COLANDER_GE:
         set_range(query, leaf->values, true, leaf->values, false, arena);
+        query->excludes_low = leaf->comparison == COLANDER_GT;
         return;
     }
 }
@@ -236,10 +238,14 @@ intersect(struct filter_query *range, const struct filter_query *other)
                    (!range->has_high ||
                     colander_value_compare(&other->values[1], &values[1]) < 0);
 
-    if (is_low)
+    if (is_low) {
         values[0] = other->values[0];
-    if (is_high)
+        range->excludes_low = other->excludes_low;
+    }
+    if (is_high) {
         values[1] = other->values[1];
+        range->excludes_high = other->excludes_high;
+    }
     range->has_low |= is_low;
     range->has_high |= is_high;
     if (!range->has_low)
@@ -389,6 +395,8 @@ make_up_to(const struct colander_predicate *leaf, struct arena *arena)
             set_null(one, arena);
         } else if (is_same) {
             set_range(one, last, is_from, last, !is_from, arena);
+            one->excludes_low = leaf->comparison == COLANDER_GT;
+            one->excludes_high = leaf->comparison == COLANDER_LT;
         } else {
             set_range(one, &least, true, &least, false, arena);
         }

@@ -16,6 +16,7 @@
 #include "columns/finds/ordered.h"
 
 #define WANTED_GROWTH 16
+#define WANTED_MORE 8 /* one for this many, as a bound is not exact */
 
 /* Rows to be added before a find may continue with fewer. */
 #define SATED_ROWS 64
@@ -76,7 +77,7 @@ ordered_finds_note(struct colander_ordered *ordered, struct colander_slice key,
     return colander_buffer_append(&finds->last_key, key.data, key.size, err);
 }
 
-/* --------------------------------------------------------------- finding --- */
+/* -------------------------------------------------------------- finding --- */
 
 /* With several values at the path, the first one decides, but a condition asks
  * for any. */
@@ -116,7 +117,7 @@ find_bound(struct colander_ordered *ordered, struct colander_family *family,
     const struct store_hooks *hooks = &family->store->hooks;
     struct bound_request request = {
         .is_descending = ordered_order(ordered)->is_descending,
-        .rows = finds->wanted,
+        .rows = finds->wanted + finds->wanted / WANTED_MORE,
     };
     enum colander_code code;
 
@@ -169,20 +170,14 @@ narrow(struct colander_ordered *ordered, const struct colander_value *last,
     return COLANDER_OK;
 }
 
-/* Whether no row beyond the bound can come before those that are held. */
+/* Whether no other row can come before those that are held: rows beyond the
+ * bound come after all of them. */
 static bool
 is_settled(const struct colander_ordered *ordered,
            const struct ordered_finds *finds)
 {
-    const struct colander_value *last = ordered_last(ordered);
-    int order;
-
-    if (finds->state != FINDS_BOUNDED)
-        return finds->state == FINDS_ALL;
-    if (last == NULL)
-        return false;
-    order = colander_value_compare(last, &finds->bound);
-    return ordered_order(ordered)->is_descending ? order >= 0 : order <= 0;
+    return finds->state == FINDS_ALL ||
+           (finds->state == FINDS_BOUNDED && ordered_last(ordered) != NULL);
 }
 
 /* Continues the last find with rows that come before the last one held. */
@@ -241,22 +236,29 @@ enum colander_code
 colander_ordered_find(struct colander_ordered *ordered,
                       struct colander_family *family,
                       const struct colander_query *given,
-                      struct colander_cursor **cursor,
+                      struct colander_cursor **cursor, bool *is_done,
                       struct colander_error *err)
 {
     const struct ordered_finds *finds = ordered_finds_of(ordered);
     struct colander_query query;
     enum colander_code code;
 
-    *cursor = NULL;
-    if (is_settled(ordered, finds))
+    *is_done = is_settled(ordered, finds);
+    if (*is_done)
         return COLANDER_OK;
+    colander_cursor_close(*cursor);
+    *cursor = NULL;
     code = query_accept(&query, given, err);
     if (code != COLANDER_OK)
         return code;
     if (finds->snapshot != NULL)
         query.snapshot = finds->snapshot;
-    return finds->state == FINDS_SATED
+    code = finds->state == FINDS_SATED
                ? find_before_last(ordered, family, &query, cursor, err)
                : find_further(ordered, family, &query, cursor, err);
+    if (code != COLANDER_OK) {
+        colander_cursor_close(*cursor);
+        *cursor = NULL;
+    }
+    return code;
 }

@@ -65,8 +65,8 @@ predicate_types_compare(enum colander_type a, enum colander_type b)
 }
 
 /* Matches if anything at `path`, of any type, compares so with `value` (not EQ
- * or NE), as colander_value_compare has it. `value` is not checked, and may be an
- * array without bytes. */
+ * or NE), as colander_value_compare has it. `value` is not checked, and may be
+ * an array without bytes. */
 COLANDER_CHECKED struct colander_predicate *
 predicate_up_to(const char *path, enum colander_comparison comparison,
                 struct colander_value value, struct colander_error *err);

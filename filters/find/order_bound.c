@@ -62,7 +62,7 @@ add_type(const struct file_view *view, uint64_t path_hash,
     return COLANDER_OK;
 }
 
-/* Fills `ends` with those of the type in which the bound is, if there is one. */
+/* Fills `ends` with those of the type in which the bound is, if it is known. */
 static enum colander_code
 find_type(const struct file_view *view, const struct bound_request *request,
           struct order_ends *ends, struct colander_error *err)

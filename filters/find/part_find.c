@@ -208,10 +208,15 @@ keep_rows_of_column(const struct asked *asked, const struct filter_query *query,
 static struct order_span
 span_of(const struct filter_query *query)
 {
+    struct order_span span;
+
     if (query->kind == FILTER_QUERY_PREFIX)
         return order_span_of_prefix(&query->values[0]);
-    return order_span_of(query->has_low ? &query->values[0] : NULL,
+    span = order_span_of(query->has_low ? &query->values[0] : NULL,
                          query->has_high ? &query->values[1] : NULL);
+    span.low.shift = query->excludes_low;
+    span.high.shift = -(int)query->excludes_high;
+    return span;
 }
 
 /* Asks the order of the column where values of a range are. Sets *block, which

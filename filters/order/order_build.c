@@ -115,17 +115,23 @@ shared_by_most(const struct order_column *column)
 static void
 cut_beginning(struct order_column *column, size_t size)
 {
-    const size_t lost = column->beginning_size - size;
-    const uint64_t before =
-        order_word(colander_slice_of(column->beginning + size, lost), 0);
+    const struct colander_slice lost = colander_slice_of(
+        column->beginning + size, (size_t)column->beginning_size - size);
 
     for (size_t i = 0; i < column->count; i++) {
-        uint64_t *rank = &column->items[i].rank;
+        struct order_item *item = &column->items[i];
+        uint8_t text[2 * ORDER_WORD_BYTES + 1]; /* behind the new beginning */
+        size_t count =
+            lost.size < ORDER_WORD_BYTES ? lost.size : ORDER_WORD_BYTES;
+        uint8_t word[8];
 
-        if (*rank == 0)
+        if (item->rank == 0)
             continue; /* an empty text */
-        *rank = before | (lost < 8 ? *rank >> 8 * lost : 0);
-        *rank += *rank == 0;
+        memcpy(text, lost.data, count);
+        bytes_put_be64(word, item->rank);
+        memcpy(text + count, word, ORDER_WORD_BYTES);
+        count += (size_t)(word[ORDER_WORD_BYTES] - 1u) + (lost.size > count);
+        item->rank = order_word(colander_slice_of(text, count), 0);
     }
     column->beginning_size = (uint8_t)size;
 }
@@ -144,7 +150,7 @@ rank_odd(struct order_column *column)
     while (offset < end) {
         const size_t begin = offset;
         const struct odd odd = read_odd(column, &offset, &text);
-        const struct order_value value = {column->type, 0, 0, text};
+        const struct order_value value = {.type = column->type, .bytes = text};
 
         column->items[odd.item].rank = order_rank(&value, beginning_of(column));
         if (odd.shared >= column->beginning_size)
@@ -162,7 +168,7 @@ static void
 add_text(struct order_column *column, struct order_item *item,
          struct colander_slice text)
 {
-    const struct order_value value = {column->type, 0, 0, text};
+    const struct order_value value = {.type = column->type, .bytes = text};
     struct odd odd = {(uint32_t)(column->count - 1), 0, 0};
 
     column->text_size += text.size;

@@ -128,7 +128,9 @@ order_quarter(const unsigned *fractions, unsigned fraction)
     return quarter;
 }
 
-/* Returns the first 8 bytes, padded with `fill`. */
+/* Returns the rank of a text, but for what its column begins with. `fill`
+ * repeats after the bytes without end. */
+#define ORDER_WORD_BYTES 7
 uint64_t order_word(struct colander_slice bytes, uint8_t fill);
 
 /* Returns the rank of a value in a column whose texts have this beginning. */
@@ -167,9 +169,9 @@ order_column_find(struct colander_slice block, uint32_t row_count, uint64_t id,
                   struct order_column_view *column, bool *is_there,
                   struct colander_error *err);
 
-/* Returns how many items a group has, if so many lie between it and the nearer
- * end of the column. Groups at both ends have one, so that the first values are
- * known, and grow to the middle. */
+/* Returns how many items a group has that has `near` items between it and the
+ * nearer end of the column. Groups at both ends have one, so that the first
+ * values are known, and grow to the middle. */
 #define ORDER_ENDS 16
 #define ORDER_GROUP_SHARE 8
 
@@ -185,7 +187,7 @@ order_group_items(uint64_t near)
 
 /* ------------------------------------------------------------- building --- */
 
-/* From so many rows on a value takes fewer bytes in the list than in groups. */
+/* With this many rows a value takes fewer bytes in the list than in groups. */
 #define ORDER_REPEATED_MIN 8
 
 /* A value of a row. */

@@ -62,13 +62,13 @@ scale_of(const struct order_column *column, const struct sample *sample)
     const size_t count = sample->count;
     const uint64_t first = sample->ranks[count / 64];
     const uint64_t last = sample->ranks[count - 1 - count / 64];
-    const uint64_t spread = last - first;
+    const uint64_t spread = last == first ? 1 : last - first;
     struct order_scale scale = {column->low, order_mask(column->type), 1};
     uint64_t top = column->high;
 
-    if (spread > 0 && first - column->low > spread)
+    if (first - column->low > spread)
         scale.base = first - spread;
-    if (spread > 0 && top - last > spread)
+    if (top - last > spread)
         top = last + spread;
     if (top > scale.base)
         scale.bits = 64 - (unsigned)__builtin_clzll(top - scale.base);

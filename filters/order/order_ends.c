@@ -45,12 +45,12 @@ set_text(struct order_end *end, uint64_t rank, bool is_descending,
         end->text_size = 0; /* it may begin otherwise */
         return true;
     }
-    if (!is_descending && rank++ == UINT64_MAX)
+    if (!is_descending && (rank += UINT64_C(1) << 8) < UINT64_C(1) << 8)
         return false;
     if (beginning.size > 0)
         memcpy(end->text, beginning.data, beginning.size);
     bytes_put_be64(end->text + beginning.size, rank);
-    end->text_size = (uint16_t)(beginning.size + sizeof(rank));
+    end->text_size = (uint16_t)(beginning.size + ORDER_WORD_BYTES);
     while (end->text_size > beginning.size &&
            end->text[end->text_size - 1] == 0)
         end->text_size--;

@@ -4,14 +4,20 @@
  * They follow colander_value_compare (invariant I3): different values may have
  * one rank, but never the opposite order.
  *
- * The rank of a text is its first eight bytes behind the beginning that most
- * texts of its column share. A text that does not begin so comes before or
- * after all that do, and gets the least or the greatest rank. The empty text is
- * the only other one with the rank 0.
+ * The rank of a text is its first seven bytes behind the beginning that most
+ * texts of its column share, and how many bytes it has there: from 1 for none,
+ * to 9 for more than seven. A text that does not begin so comes before or after
+ * all that do, and gets the least or the greatest rank. The empty text is the
+ * only other one with the rank 0.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "filters/order/order_code.h"
+
+#include <math.h>
+
+/* No number has the nearest double of another one below this. */
+#define EXACT_MAX 0x1p53
 
 #define SIGN_BIT (UINT64_C(1) << 63)
 
@@ -45,21 +51,22 @@ number_of_word(uint64_t word)
 uint64_t
 order_word(struct colander_slice bytes, uint8_t fill)
 {
-    uint64_t word;
-    uint8_t padded[8];
+    const size_t size =
+        bytes.size < ORDER_WORD_BYTES ? bytes.size : ORDER_WORD_BYTES;
+    uint8_t word[8];
 
-    if (bytes.size >= sizeof(word))
-        return bytes_get_be64(bytes.data);
-    memset(padded, fill, sizeof(padded));
-    if (bytes.size > 0)
-        memcpy(padded, bytes.data, bytes.size);
-    return bytes_get_be64(padded);
+    memset(word, fill, sizeof(word));
+    if (size > 0)
+        memcpy(word, bytes.data, size);
+    if (fill == 0)
+        word[ORDER_WORD_BYTES] = (uint8_t)(1 + size + (bytes.size > size));
+    return bytes_get_be64(word);
 }
 
 struct order_value
 order_value_of(const struct colander_value *value)
 {
-    struct order_value of = {value->type, 0, 0, {NULL, 0}};
+    struct order_value of = {.type = value->type};
 
     if (colander_type_is_number(value->type))
         of.type = COLANDER_INTEGER;
@@ -84,6 +91,7 @@ order_value_of(const struct colander_value *value)
         break;
     case COLANDER_BOOLEAN:
         of.word = value->boolean;
+        of.is_exact = true;
         break;
     case COLANDER_STRING:
     case COLANDER_BINARY:
@@ -92,6 +100,8 @@ order_value_of(const struct colander_value *value)
     default:
         break;
     }
+    if (of.type == COLANDER_INTEGER)
+        of.is_exact = fabs(number_of_word(of.word)) < EXACT_MAX;
     return of;
 }
 
@@ -123,16 +133,26 @@ order_span_of_prefix(const struct colander_value *prefix)
     return span;
 }
 
+/* Returns the rank, or that before or behind it if no other value has it. */
+static uint64_t
+shifted(const struct order_value *value, uint64_t rank, bool is_exact)
+{
+    if (!is_exact || rank == (value->shift < 0 ? 0 : UINT64_MAX))
+        return rank;
+    return rank + (uint64_t)value->shift;
+}
+
 uint64_t
 order_rank(const struct order_value *value, struct colander_slice beginning)
 {
     struct colander_slice bytes = value->bytes;
-    uint64_t word;
     size_t shared;
     int order;
 
     if (value->type != COLANDER_STRING && value->type != COLANDER_BINARY)
-        return value->word;
+        return shifted(value, value->word, value->is_exact);
+    if (bytes.size == 0 && value->fill == 0)
+        return 0;
     shared = bytes.size < beginning.size ? bytes.size : beginning.size;
     order = shared == 0 ? 0 : memcmp(bytes.data, beginning.data, shared);
     if (order == 0 && bytes.size < beginning.size)
@@ -142,8 +162,8 @@ order_rank(const struct order_value *value, struct colander_slice beginning)
     if (bytes.size > 0)
         bytes.data += shared;
     bytes.size -= shared;
-    word = order_word(bytes, value->fill);
-    return word == 0 && value->bytes.size > 0 ? 1 : word;
+    return shifted(value, order_word(bytes, value->fill),
+                   value->fill == 0 && bytes.size <= ORDER_WORD_BYTES);
 }
 
 bool

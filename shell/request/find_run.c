@@ -108,7 +108,7 @@ is_sated(const struct reading *reading)
            colander_ordered_is_sated(reading->ordered);
 }
 
-/* Reads the rows of the cursor, and closes it. */
+/* Reads the rows of the cursor. */
 static enum colander_code
 read_cursor(struct reading *reading, struct colander_error *err)
 {
@@ -125,8 +125,6 @@ read_cursor(struct reading *reading, struct colander_error *err)
             code = take_row(reading, &result, err);
     }
     interrupt_watch(NULL);
-    explanation_take_cursor(&reading->run->explanation, reading->cursor);
-    colander_cursor_close(reading->cursor);
     return code;
 }
 
@@ -145,16 +143,16 @@ static enum colander_code
 read_ordered(struct reading *reading, struct colander_error *err)
 {
     const struct find_run *run = reading->run;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
+    bool is_done = false;
 
-    do {
-        code =
-            colander_ordered_find(reading->ordered, run->family,
-                                  &run->request->query, &reading->cursor, err);
-        if (code != COLANDER_OK || reading->cursor == NULL)
-            return code;
-        code = read_cursor(reading, err);
-    } while (code == COLANDER_OK);
+    while (code == COLANDER_OK && !is_done) {
+        code = colander_ordered_find(reading->ordered, run->family,
+                                     &run->request->query, &reading->cursor,
+                                     &is_done, err);
+        if (code == COLANDER_OK && !is_done)
+            code = read_cursor(reading, err);
+    }
     return code;
 }
 
@@ -232,8 +230,11 @@ find_run_read(struct find_run *run, struct colander_error *err)
     if (code == COLANDER_OK)
         code = reading.ordered != NULL ? read_ordered(&reading, err)
                                        : read_rows(&reading, err);
+    if (reading.cursor != NULL)
+        explanation_take_cursor(&run->explanation, reading.cursor);
     if (code == COLANDER_OK && reading.ordered != NULL)
         code = pass_ordered(&reading, err);
+    colander_cursor_close(reading.cursor);
     colander_ordered_destroy(reading.ordered);
     colander_matches_destroy(reading.matches);
     colander_buffer_release(&reading.cut);

@@ -285,8 +285,9 @@ read_top(struct bench_store *store, const char *path, bench_take_keyed *visit,
     struct colander_ordered *ordered;
     struct colander_order order;
     struct colander_result result;
-    struct colander_cursor *cursor;
+    struct colander_cursor *cursor = NULL;
     uint64_t found = 0;
+    bool is_done;
     bool is_row;
 
     colander_order_init(&order);
@@ -296,8 +297,8 @@ read_top(struct bench_store *store, const char *path, bench_take_keyed *visit,
     bench_check(colander_ordered_create(&order, &ordered, &bench_error));
     for (;;) {
         bench_check(colander_ordered_find(ordered, store->family, NULL, &cursor,
-                                          &bench_error));
-        if (cursor == NULL)
+                                          &is_done, &bench_error));
+        if (is_done)
             break;
         for (is_row = true; is_row && !colander_ordered_is_sated(ordered);) {
             bench_check(
@@ -306,9 +307,9 @@ read_top(struct bench_store *store, const char *path, bench_take_keyed *visit,
                 bench_check(
                     colander_ordered_add(ordered, &result, &bench_error));
         }
-        colander_cursor_explain(cursor, explain);
-        colander_cursor_close(cursor);
     }
+    colander_cursor_explain(cursor, explain);
+    colander_cursor_close(cursor);
     for (is_row = true; is_row; found += is_row) {
         bench_check(
             colander_ordered_next(ordered, &is_row, &result, &bench_error));

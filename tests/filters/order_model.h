@@ -250,6 +250,16 @@ ask(size_t column, const struct order_span *span)
     return answer.where;
 }
 
+static inline uint64_t
+rows_read(void)
+{
+    uint64_t count = 0;
+
+    for (uint32_t row = 0; row < model.row_count; row++)
+        count += model.rows[row];
+    return count;
+}
+
 static inline bool
 has_type(const struct colander_value *value, enum colander_type type)
 {
@@ -302,8 +312,7 @@ count_rows(size_t column, const struct colander_value *low,
         counts.wanted++;
         assert_true(model.rows[item->row]);
     }
-    for (uint32_t row = 0; row < model.row_count; row++)
-        counts.read += model.rows[row];
+    counts.read = rows_read();
     return counts;
 }
 

@@ -45,6 +45,32 @@ ask_bounded(size_t column)
     (void)count_rows(column, NULL, &one, false);
 }
 
+/* Asks for values between two, without these. */
+static void
+ask_between(size_t column)
+{
+    const struct items *items = &model.columns[column];
+    const struct colander_value low = items->items[below(items->count)].value;
+    const struct colander_value high = items->items[below(items->count)].value;
+    struct order_span span;
+
+    if (low.type == COLANDER_NULL || !has_type(&high, low.type) ||
+        colander_value_compare(&low, &high) > 0)
+        return;
+    span = order_span_of(&low, &high);
+    span.low.shift = 1;
+    span.high.shift = -1;
+    (void)ask(column, &span);
+    for (size_t i = 0; i < items->count; i++) {
+        const struct item *item = &items->items[i];
+
+        if (is_within(&item->value, &low, &high) &&
+            colander_value_compare(&item->value, &low) != 0 &&
+            colander_value_compare(&item->value, &high) != 0)
+            assert_true(model.rows[item->row]);
+    }
+}
+
 /* Each round is a part with other sizes, densities and limits. */
 ORDER_TEST(no_row_of_a_range_is_lost)
 {
@@ -74,6 +100,7 @@ ORDER_TEST(no_row_of_a_range_is_lost)
                     continue;
                 ask_anything(column);
                 ask_bounded(column);
+                ask_between(column);
             }
         }
     }
@@ -159,6 +186,71 @@ ORDER_TEST(many_values_are_in_groups)
         ORDER_NOWHERE);
     /* these take less than two bytes a value */
     assert_in_range(block_bytes(), 3 * ROWS, 3 * ROWS * 7 / 4);
+}
+
+/* Where a value has one rank, those equal to an end are not read. */
+ORDER_TEST(excluded_ends_are_passed_over)
+{
+    const struct colander_value five = colander_integer(5);
+    const struct colander_value text = colander_text("beta");
+    struct order_span span;
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++) {
+        add(0, row, colander_integer(row % 100 == 0 ? (int64_t)below(5) : 5));
+        add(1, row, colander_text(row % 5 == 0 ? "alpha" : "beta"));
+    }
+    finish(ROWS);
+    span = order_span_of(NULL, &five);
+    span.high.shift = -1;
+    assert_in_range((ask(0, &span), rows_read()), ROWS / 100 - 150,
+                    ROWS / 100 + ORDER_GROUP);
+    span = order_span_of(&text, NULL);
+    span.low.shift = 1;
+    assert_int_equal(ask(1, &span), ORDER_NOWHERE);
+}
+
+/* Of two parts the first ones together. */
+ORDER_TEST(ends_tell_within_which_value_the_first_rows_lie)
+{
+    (void)state;
+    for (unsigned round = 0; round < 40; round++) {
+        struct order_ends ends = {.is_descending = round % 2 == 0,
+                                  .wanted = 1 + below(300),
+                                  .type = round % 4 < 2 ? COLANDER_INTEGER
+                                                        : COLANDER_STRING};
+        struct colander_value bound;
+        uint64_t count = 0;
+        uint32_t first;
+
+        clear_model();
+        for (uint32_t row = 0; row < ROWS / 5; row++) {
+            char text[20];
+
+            (void)snprintf(text, sizeof(text), "item %05u",
+                           (unsigned)below(90000));
+            add(0, row,
+                ends.type == COLANDER_STRING
+                    ? keep_text(COLANDER_STRING, text, strlen(text))
+                    : colander_integer((int64_t)below(1u << 30)));
+        }
+        finish(ROWS / 5);
+        for (unsigned part = 0; part < 2; part++)
+            OK(order_ends_add(&ends, block_of(order_place(path_of(0)), &first),
+                              ROWS / 5, path_of(0), NULL));
+        assert_true(order_ends_bound(&ends, &bound));
+        for (size_t i = 0; i < model.columns[0].count; i++) {
+            const int order = colander_value_compare(
+                &model.columns[0].items[i].value, &bound);
+
+            if (ends.is_descending ? order >= 0 : order <= 0)
+                count += 2;
+        }
+        assert_in_range(count, ends.wanted - ends.wanted / 8,
+                        2 * ends.wanted + 10);
+        order_ends_release(&ends);
+    }
 }
 
 /* What is far from all others takes none of their precision. */

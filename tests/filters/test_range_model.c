@@ -1,8 +1,8 @@
 /*
- * Ranges, prefixes and what combines them, through filters, compared with scans
- * of the same snapshot: over values of every type, in files of many rows and of
- * few, while rows are written, patched and deleted, and files are flushed,
- * compacted and filtered again.
+ * Ranges, prefixes, orders and what combines them, through filters, compared
+ * with scans of the same snapshot: over values of every type, in files of many
+ * rows and of few, while rows are written, patched and deleted, and files are
+ * flushed, compacted and filtered again.
  *
  * The ends of ranges are mostly values of rows and their neighbours.
  *
@@ -61,7 +61,10 @@ struct rows {
     uint64_t seen[PATHS];
     struct find_counts counts; /* of the finds */
     uint64_t asked;
-    uint64_t answered; /* questions with rows */
+    uint64_t answered;    /* questions with rows */
+    uint64_t orders;      /* questions for the first rows in an order, */
+    uint64_t ordered;     /* those that have some, */
+    uint64_t order_finds; /* and finds for them */
 };
 
 /* Adds a value to the row, and keeps it with the same chance as all others. */
@@ -408,6 +411,82 @@ ask(struct rows *it, const struct colander_snapshot *snapshot, uint64_t *random)
     colander_buffer_release(&bounds[1]);
 }
 
+/* ---------------------------------------------------------------- order --- */
+
+/* Adds rows of the cursor, but those with keys that are not wanted. */
+static void
+add_rows(struct colander_ordered *ordered, struct colander_cursor *cursor,
+         uint64_t unwanted)
+{
+    struct colander_result result;
+    bool is_row = true;
+
+    while (is_row && !colander_ordered_is_sated(ordered)) {
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        if (is_row && (unwanted == 0 ||
+                       result.key.data[result.key.size - 1] % unwanted != 0))
+            OK(colander_ordered_add(ordered, &result, NULL));
+    }
+}
+
+/* The same first rows as of all rows, sorted; some rows are not wanted. */
+static void
+ask_order(struct rows *it, const struct colander_snapshot *snapshot,
+          uint64_t *random)
+{
+    const enum path place = (enum path)random_below(random, PATHS);
+    const uint64_t unwanted =
+        random_below(random, 3) == 0 ? 2 + random_below(random, 5) : 0;
+    SCOPED_PREDICATE where =
+        random_below(random, 2) == 0 ? random_conditions(it, 1, random) : NULL;
+    struct colander_query query = usual_query();
+    struct colander_ordered *lists[2];
+    struct colander_result rows[2];
+    struct colander_cursor *cursor = NULL;
+    struct colander_order order;
+    uint64_t count = 0;
+    bool is_row = true;
+    bool is_done;
+
+    query.snapshot = snapshot;
+    query.where = where;
+    query.is_reverse = random_below(random, 4) == 0;
+    colander_order_init(&order);
+    order.path = paths[place];
+    order.is_descending = random_below(random, 2) == 0;
+    order.limit = random_below(random, random_below(random, 4) == 0 ? 300 : 30);
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_ordered_create(&order, &lists[i], NULL));
+    for (;; it->order_finds++) {
+        OK(colander_ordered_find(lists[0], it->family, &query, &cursor,
+                                 &is_done, NULL));
+        if (is_done)
+            break;
+        add_rows(lists[0], cursor, unwanted);
+    }
+    colander_cursor_close(cursor);
+    OK(colander_family_find(it->family, &query, &cursor, NULL));
+    add_rows(lists[1], cursor, unwanted);
+    colander_cursor_close(cursor);
+    while (is_row) {
+        for (size_t i = 0; i < 2; i++) {
+            const bool was_row = is_row;
+
+            OK(colander_ordered_next(lists[i], &is_row, &rows[i], NULL));
+            assert_true(i == 0 || is_row == was_row);
+        }
+        if (!is_row)
+            break;
+        assert_true(colander_slice_equal(rows[0].key, rows[1].key));
+        assert_true(colander_slice_equal(rows[0].row, rows[1].row));
+        count++;
+    }
+    it->ordered += count > 0;
+    it->orders++;
+    for (size_t i = 0; i < 2; i++)
+        colander_ordered_destroy(lists[i]);
+}
+
 /* Asks now, and sometimes the rows as they were at `old` (NULL: never). */
 static void
 ask_many(struct rows *it, const struct colander_snapshot *old, uint64_t count,
@@ -418,8 +497,11 @@ ask_many(struct rows *it, const struct colander_snapshot *old, uint64_t count,
         SCOPED_SNAPSHOT now = NULL;
 
         OK(colander_store_snapshot(it->fixture->store, &now, NULL));
-        ask(it, old != NULL && random_below(random, 4) == 0 ? old : now,
-            random);
+        if (random_below(random, 8) == 0)
+            ask_order(it, now, random);
+        else
+            ask(it, old != NULL && random_below(random, 4) == 0 ? old : now,
+                random);
     }
 }
 
@@ -437,6 +519,11 @@ check_counts(const struct rows *it)
            (unsigned long long)counts->plans[COLANDER_PLAN_NOTHING],
            (unsigned long long)counts->rows_verified,
            (unsigned long long)counts->row_count);
+    printf("%llu of %llu orders have rows, after %llu finds\n",
+           (unsigned long long)it->ordered, (unsigned long long)it->orders,
+           (unsigned long long)it->order_finds);
+    assert_true(it->orders < 10 ||
+                (2 * it->ordered > it->orders && it->order_finds > it->orders));
     assert_true(it->asked < 100 || 4 * it->answered > it->asked);
     assert_true(it->asked < 100 ||
                 30 * counts->plans[COLANDER_PLAN_CANDIDATES] > it->asked);
