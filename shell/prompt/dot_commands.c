@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <histedit.h>
 #include <inttypes.h>
 #include <lua.h>
 #include <stdlib.h>
@@ -303,19 +302,6 @@ const struct command dot_commands[] = {
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Whether nothing follows the last backslash. The tokenizer would read past the
- * end of such a line. */
-static bool
-ends_in_escape(const char *line)
-{
-    size_t size = strlen(line);
-    size_t count = 0;
-
-    while (count < size && line[size - count - 1] == '\\')
-        count++;
-    return count % 2 == 1;
-}
-
 /* Pushes the help on a word of Lua, or nil. */
 static int
 describe_word(lua_State *L)
@@ -364,29 +350,61 @@ run_words(struct entries *entries, int argc, const char **argv)
     return status;
 }
 
+/* Splits the line into words, in place and as sh does: quotes and backslashes
+ * are interpreted, nothing else. `words` has room for all. Returns what is
+ * wrong, or NULL. */
+static const char *
+split(char *line, const char **words, int *count)
+{
+    static const char spaces[] = " \t\n";
+    char *end = line; /* of the words so far */
+
+    *count = 0;
+    while (*(line += strspn(line, spaces)) != '\0') {
+        char quote = '\0';
+
+        words[(*count)++] = end;
+        for (; *line != '\0' && (quote != '\0' || !strchr(spaces, *line));
+             line++) {
+            if (quote != '\0' ? *line == quote : *line == '\'' || *line == '"')
+                quote = quote == '\0' ? *line : '\0';
+            else if (*line != '\\' || quote == '\'' ||
+                     (quote == '"' && strchr("\"\\$`", line[1]) == NULL))
+                *end++ = *line;
+            else if (line[1] == '\0')
+                return "nothing follows the last '\\' (a dot command is one "
+                       "line)";
+            else
+                *end++ = *++line;
+        }
+        if (quote != '\0')
+            return "a quote is not closed";
+        line += *line != '\0';
+        *end++ = '\0';
+    }
+    return NULL;
+}
+
 enum session_exit
 dot_commands_run(struct entries *entries, const char *line)
 {
     struct session *session = entries->session;
-    Tokenizer *tokenizer = tok_init(NULL);
     enum session_exit status;
-    const char **argv = NULL;
-    int argc = 0;
+    char *text = strdup(line + 1); /* after the dot */
+    const char **words = calloc(strlen(line) + 2, sizeof(*words));
+    const char *mistake;
+    int count;
 
-    if (tokenizer == NULL)
-        return session_complain(session, SESSION_FAILED, "no memory for words");
-    line++; /* the dot */
-    if (ends_in_escape(line)) {
+    if (text == NULL || words == NULL) {
         status =
-            session_complain(session, SESSION_USAGE,
-                             "nothing follows the last '\\' (a dot command "
-                             "is one line)");
-    } else if (tok_str(tokenizer, line, &argc, &argv) != 0) {
-        status =
-            session_complain(session, SESSION_USAGE, "a quote is not closed");
+            session_complain(session, SESSION_FAILED, "no memory for words");
     } else {
-        status = run_words(entries, argc, argv);
+        mistake = split(text, words, &count);
+        status = mistake != NULL
+                     ? session_complain(session, SESSION_USAGE, "%s", mistake)
+                     : run_words(entries, count, words);
     }
-    tok_end(tokenizer);
+    free(text);
+    free(words);
     return status;
 }

@@ -83,12 +83,23 @@ static const long double numbers[] = {0.0L,
 
 #define LONG_TEXT "a string that is too long for the shortest form of msgpack"
 
-static const char *const texts[] = {"",         "a",         "b",      "ab",
-                                    "abc",      "ba",        "aab",    "1",
-                                    "\xC4\x85", "\xC4\x85z", LONG_TEXT};
+/* A test that includes this may have its own values and names. */
+#ifndef NAIVE_TEXTS
+#define NAIVE_TEXTS                                                            \
+    "", "a", "b", "ab", "abc", "ba", "aab", "1", "\xC4\x85", "\xC4\x85z",      \
+        LONG_TEXT
+#endif
+#ifndef NAIVE_SECONDS
+#define NAIVE_SECONDS                                                          \
+    0, 1, 1600000000, 4294967295, -1, 4294967296, 17179869184, -17179869184
+#endif
+#ifndef NAIVE_NAMES
+#define NAIVE_NAMES "a", "b", "c", "a.b", "back\\slash", "x[]"
+#endif
 
-static const int64_t seconds[] = {0,  1,          1600000000,  4294967295,
-                                  -1, 4294967296, 17179869184, -17179869184};
+static const char *const texts[] = {NAIVE_TEXTS};
+static const int64_t seconds[] = {NAIVE_SECONDS};
+static const char *const names[] = {NAIVE_NAMES};
 
 static struct scalar
 scalar_draw(void)
@@ -203,8 +214,6 @@ scalar_equals(const struct scalar *a, const struct scalar *b)
 }
 
 /* --------------------------------------------------------------- rows --- */
-
-static const char *const names[] = {"a", "b", "c", "a.b", "back\\slash", "x[]"};
 
 /* Packs the integer in any form that can hold it, often too wide. */
 static void

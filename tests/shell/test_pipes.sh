@@ -53,6 +53,15 @@ for line in '.\' '.find tweets \' '.find tweets "user\' '.find tweets x\\\'; do
     says "colander: line 1: nothing follows the last '\\' (a dot command \
 is one line)"
 done
+while read -r words; do # as sh reads them
+    pipe 1 ".get tweets $words" shell "$demo"
+    says "colander: line 1: get: no row '$(sh -c "printf %s $words")' in family 'tweets'"
+done <<'END'
+"\$a\b\`\\\""
+\$a\b\"\'\ \\x
+'\$a\"'"'"'b\\'
+x""'y z'"' "w
+END
 pipe 0 ".find tweets 'user=a\\\\' --count" shell "$demo"
 prints 0
 pipe 1 '.get tweets nobody' shell "$demo"
