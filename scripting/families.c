@@ -265,6 +265,44 @@ family_patch(lua_State *L)
     return write_row(L, 3, colander_family_patch);
 }
 
+/* Whether the key at 2 is a table that find would take as words of a condition:
+ * {"lang=pl"}. */
+static bool
+is_condition(lua_State *L)
+{
+    const char *words[COLANDER_KEY_PARTS_MAX];
+    const size_t count = lua_istable(L, 2) ? lua_rawlen(L, 2) : 0;
+    struct colander_predicate *predicate;
+
+    for (size_t i = 0; i < count; i++) {
+        if (lua_rawgeti(L, 2, (lua_Integer)i + 1) != LUA_TSTRING)
+            return false;
+        words[i] = lua_tostring(L, -1); /* the table keeps it */
+        lua_pop(L, 1);
+    }
+    predicate =
+        count > 0 ? colander_where_words(words, count, NULL, NULL) : NULL;
+    colander_predicate_destroy(predicate);
+    return predicate != NULL;
+}
+
+/* Raises an error if no row has the key, which is a condition as well: deleting
+ * nothing is not what was meant. */
+static void
+check_meant(lua_State *L, struct script_family *family, struct scratch *scratch)
+{
+    bool found;
+
+    if (!is_condition(L))
+        return;
+    failure_try(L, colander_family_get(family->family,
+                                       colander_buffer_slice(&scratch->key),
+                                       NULL, &scratch->row, &found, &err));
+    if (!found)
+        failure_misuse(L, "delete takes a key, and no row has this one: "
+                          "find{...}:delete() deletes what a condition finds");
+}
+
 /* family:delete(key [, options]) */
 static int
 family_delete(lua_State *L)
@@ -276,6 +314,7 @@ family_delete(lua_State *L)
     arguments_check_count(L, 3);
     value_key(L, 2, &scratch->key);
     family = family_check(L, 1);
+    check_meant(L, family, scratch);
     failure_try(L, colander_family_delete(family->family,
                                           colander_buffer_slice(&scratch->key),
                                           &options, &err));

@@ -376,8 +376,11 @@ value_key(lua_State *L, int index, struct colander_buffer *key)
     } else {
         count = (size_t)lua_rawlen(L, index);
         if (count == 0 || count > COLANDER_KEY_PARTS_MAX)
-            failure_misuse(L, "a key must have 1 to %d parts, not %d",
-                           COLANDER_KEY_PARTS_MAX, (int)count);
+            failure_misuse(L, "a key must have 1 to %d parts, not %d%s",
+                           COLANDER_KEY_PARTS_MAX, (int)count,
+                           value_is_array(L, index)
+                               ? ""
+                               : " (conditions are for find{...})");
         luaL_checkstack(L, COLANDER_KEY_PARTS_MAX, NULL);
         for (size_t i = 0; i < count; i++) {
             lua_rawgeti(L, index, (lua_Integer)i + 1);

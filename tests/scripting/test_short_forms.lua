@@ -99,4 +99,22 @@ with_store(function(store)
     fails({"name of a column"}, rows.find, rows, {"n=1", [true] = 5})
     fails({"name of a column"}, rows.find, rows, {"n=1", [9] = 5})
     assert(rows:count {n = {4, 5}} == 2) -- a list of values, as before
+
+    -- delete takes a key: words that find would take are one only for a row
+    local count = rows:count()
+    for _, words in ipairs {
+        {"n=4"}, {"n>3", "n<=5"}, {"n=4", "or", "n=8"}, {"text?"},
+    } do
+        assert(rows:count(words) > 0)
+        fails({"family 'rows'", "takes a key", "find{...}:delete()"},
+              rows.delete, rows, words)
+        rows:put(words, {is = "a key"})
+        rows:delete(words)
+        assert(rows:get(words) == nil and rows:count() == count)
+    end
+    fails({"1 to 16 parts, not 0 (conditions are for find{...})"},
+          rows.delete, rows, {n = 4})
+    rows:delete({"no row", 1}) -- other keys need no row
+    rows:delete("n=4")
+    assert(rows:count() == count)
 end)
