@@ -88,7 +88,7 @@ static void
 add_method(lua_State *L, const char *type, const char *name)
 {
     if (strcmp(type, "query") == 0)
-        lua_pushfstring(L, ": queries have it, such as find():%s()", name);
+        lua_pushfstring(L, ": queries have it, such as find{...}:%s()", name);
     else
         lua_pushfstring(L, ": a %s has it", type);
     lua_concat(L, 2);
@@ -104,6 +104,23 @@ add_hidden(lua_State *L, const struct colander_names *names, const char *name)
         lua_pushfstring(L, ": the family is db.%s", name);
         lua_concat(L, 2);
         return;
+    }
+}
+
+/* Adds the families that tables hide, whose methods were meant. */
+static void
+add_hidden_by_tables(lua_State *L, const struct colander_names *names)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        bool is_table;
+
+        lua_pushglobaltable(L);
+        lua_pushstring(L, names->names[i]);
+        lua_rawget(L, -2);
+        is_table = lua_istable(L, -1);
+        lua_pop(L, 2);
+        if (is_table)
+            add_hidden(L, names, names->names[i]);
     }
 }
 
@@ -131,7 +148,9 @@ suggestion_add(lua_State *L, struct colander_store *store)
 
         if (type != NULL)
             add_method(L, type, name);
-        else
+        if (type != NULL && strcmp(type, "family") == 0)
+            add_hidden_by_tables(L, &names);
+        if (type == NULL)
             add_nearest(L, &nearest);
     } else if (find_name(lua_tostring(L, -1), "global", "nil", name)) {
         lua_pushglobaltable(L);

@@ -9,6 +9,7 @@
 
 #define SAMPLE_ROWS 1000
 #define TIMED_ROWS 60    /* that show which columns look like times */
+#define FEW_ROWS 20      /* that have most columns */
 #define FOUND_ROWS 20    /* that are read of a column that the sample lacks */
 #define SCAN_ROWS 100000 /* that may be read for it without filters */
 #define PATHS_MAX 100    /* columns that are looked at */
@@ -500,11 +501,36 @@ add_line(const struct hint_question *question, struct column_stats *stats,
     report_release(&line);
 }
 
+/* Whether other rows have each of the paths, which a few rows and the filters
+ * tell. */
+static bool
+has_all_paths(const struct hint_question *question)
+{
+    struct column_stats *stats = column_stats_create();
+    bool has = stats != NULL &&
+               column_stats_read_sample(stats, question->family, FEW_ROWS,
+                                        NULL) == COLANDER_OK;
+
+    for (size_t i = 0; i < question->path_count && has; i++) {
+        const char *path = question->paths[i];
+
+        has = is_key(path) || column_stats_find(stats, path) != NULL ||
+              (read_exact(stats, question->family, path) &&
+               column_stats_find(stats, path) != NULL);
+    }
+    column_stats_destroy(stats);
+    return has;
+}
+
 void
 hint_add(const struct hint_question *question, struct report *report)
 {
-    struct column_stats *stats = column_stats_create();
+    struct column_stats *stats;
 
+    if (question->any_type && question->where == NULL &&
+        question->compared == NULL && has_all_paths(question))
+        return;
+    stats = column_stats_create();
     if (stats != NULL &&
         column_stats_read_sample(stats, question->family, SAMPLE_ROWS, NULL) ==
             COLANDER_OK &&

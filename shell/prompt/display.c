@@ -288,22 +288,43 @@ print_columns(lua_State *L, struct shown *shown, int index)
     print_row(L, shown, &result);
 }
 
+/* Pushes a text without its backslashes, as the columns of tables are called.
+ */
+static const char *
+push_plain(lua_State *L, const char *text)
+{
+    luaL_Buffer plain;
+
+    luaL_buffinit(L, &plain);
+    for (; *text != '\0'; text++) {
+        text += *text == '\\' && text[1] != '\0';
+        luaL_addchar(&plain, *text);
+    }
+    luaL_pushresult(&plain);
+    return lua_tostring(L, -1);
+}
+
 /* Prints the groups of a walk, each with its result, as rows. */
 static void
 show_walk(lua_State *L, struct display *display, int index)
 {
-    struct shown *shown = begin_rows(
-        L, display, OUTPUT_TABLE, (struct output_options){.has_no_key = true});
+    struct shown *shown;
     struct colander_value value;
     struct colander_value measure;
     uint64_t row_count = 0;
     const char *by;
     const char *name;
 
+    scripting_walk_names(L, index, &by, &name);
+    by = push_plain(L, by);
+    name = name == NULL ? NULL : push_plain(L, name);
+    if (name != NULL && strcmp(by, name) == 0) /* the column is "count" */
+        name = "rows";
+    shown = begin_rows(L, display, OUTPUT_TABLE,
+                       (struct output_options){.has_no_key = true});
     shown->builder = colander_row_builder_create();
     if (shown->builder == NULL)
         luaL_error(L, "not enough memory");
-    scripting_walk_names(L, index, &by, &name);
     while (scripting_walk_next(L, index, &value, &measure)) {
         struct colander_result result = {.key = {NULL, 0}};
         struct colander_error err;

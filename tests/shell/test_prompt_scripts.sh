@@ -100,16 +100,26 @@ run 1 shell "$work/hidden" -e 'all:find()'
 says_some "\(global 'all'\): the family is db\.all$"
 run 1 shell "$work/hidden" -e 'print.x:find()'
 says_some "\(global 'print'\): the family is db\.print$"
+run 1 shell "$work/hidden" -e 'all = {} all:find()'
+says_some "\(method 'find'\): a family has it: the family is db\.all$"
 run 1 shell "$work/hidden" -e 'any:find()'
 grep -q 'the family' "$work/err" && complain 'a family that does not exist is named'
 run 0 shell "$work/hidden" -e 'db.all:find()'
 prints '{"_key":1}'
 run 1 shell "$work/hidden" -e 'db.all:first()'
-says_some "\(method 'first'\): queries have it, such as find\(\):first\(\)$"
+says_some "\(method 'first'\): queries have it, such as find\{\.\.\.\}:first\(\)$"
 run 1 shell "$work/hidden" -e 'db.all:find():group("a"):count():limit(3)'
 says_some 'a function value: groups are for a loop, such as for value, count in '
 run 1 shell "$work/hidden" -e 'db:put(1, {})'
 says_some "\(method 'put'\): a family has it$"
+
+# Groups are headed by names, not by paths.
+run 0 shell "$work/hidden" -e 'local all = db.all
+all:put(1, {["PM2.5"] = 3, count = 5})
+return all:find():group("PM2\\.5"):avg("PM2\\.5")'
+prints '{"PM2.5":3,"avg PM2.5":3.0}'
+run 0 shell "$work/hidden" -e 'return db.all:find():group("count"):count()'
+prints '{"count":5,"rows":1}'
 
 # Help has no word that does not exist, and each example runs.
 cat >"$work/words.lua" <<'END'
