@@ -101,12 +101,11 @@ fail_not_found(const struct session *session, const char *name,
                              "no family '%s' in '%s': did you mean '%s'?", name,
                              session->path, nearest.name);
     else if (code == COLANDER_OK)
-        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                             "no family '%s' in '%s': its families are "
-                             "%.*s",
-                             name, session->path,
-                             text.size == 0 ? 4 : (int)text.size,
-                             text.size == 0 ? "none" : (char *)text.data);
+        code = COLANDER_FAIL(
+            err, COLANDER_NOT_FOUND, "no family '%s' in '%s'%s%.*s", name,
+            session->path,
+            text.size == 0 ? ", which has none" : ": its families are ",
+            (int)text.size, (const char *)text.data);
     colander_buffer_release(&text);
     colander_names_release(&names);
     return code;

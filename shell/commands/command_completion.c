@@ -23,6 +23,38 @@ print_line(const char *text, const char *special)
 #define FAMILIES(store)                                                        \
     "colander families " store " --format tsv 2>/dev/null | sed 1d | cut -f 1"
 
+/* Prints the columns of a family in the same way, as they are written. In fish
+ * two backslashes would be one. */
+#define COLUMNS(store, family)                                                 \
+    "colander columns " store " " family " --rows 1000 --format tsv "          \
+    "2>/dev/null | sed -E '1d;s/[\\]([\\])/\\1/g' | cut -f 1"
+
+static bool
+is_one_of(const char *name, const char *const *names, size_t count)
+{
+    while (count > 0 && strcmp(name, names[count - 1]) != 0)
+        count--;
+    return count > 0;
+}
+
+/* Whether the words of the command are conditions. */
+static bool
+has_columns(const struct command *command)
+{
+    static const char *const names[] = {"find", "export", "delete", "update"};
+
+    return is_one_of(command->name, names, sizeof(names) / sizeof(names[0]));
+}
+
+/* Whether the option takes a column, or several with commas between them. */
+static bool
+takes_columns(const struct argument_option *option)
+{
+    static const char *const names[] = {"select", "order", "set", "unset"};
+
+    return is_one_of(option->name, names, sizeof(names) / sizeof(names[0]));
+}
+
 /* What --format prints, and what it reads. */
 #define FORMATS_READ "jsonl json csv tsv msgpack"
 #define FORMATS FORMATS_READ " table box markdown line pretty"
@@ -77,11 +109,8 @@ print_bash_words(void)
     puts("            printf -v column %q \"$column\"");
     puts("            [[ $lead$column != \"$word\"* ]] ||");
     puts("                COMPREPLY+=(\"$lead$column\")");
-    puts("        done < <(colander columns \"${COMP_WORDS[2]/#\\~/$HOME}\" "
-         "\"${COMP_WORDS[3]}\" \\");
-    puts("            --rows 1000 --format tsv 2>/dev/null | sed "
-         "'1d;s/\\\\\\\\/\\\\/g' |");
-    puts("            cut -f 1)");
+    puts("        done < <(" COLUMNS("\"${COMP_WORDS[2]/#\\~/$HOME}\"",
+                                     "\"${COMP_WORDS[3]}\"") ")");
 }
 
 static void
@@ -149,7 +178,10 @@ print_zsh_option(const struct command *command,
     if (option->value != NULL) {
         printf(":");
         print_line(option->value, "[]:\\");
-        printf(values == NULL ? ":_files" : ":(%s)", values);
+        if (values != NULL)
+            printf(":(%s)", values);
+        else
+            printf(takes_columns(option) ? ":_colander_column" : ":_files");
     }
     putchar('\'');
 }
@@ -167,6 +199,13 @@ print_zsh(const struct session *session)
     puts("    compadd -a families");
     puts("    _files");
     puts("}");
+    puts("_colander_column() {");
+    puts("    local store=${${(Q)words[3]}/#\\~/$HOME}");
+    puts("    local -a columns=(${(f)\"$(" COLUMNS("$store",
+                                                   "${(Q)words[4]}") ")\"})");
+    puts("    compset -P '*,'");
+    puts("    compadd -S '' -a columns");
+    puts("}");
     puts("_colander() {");
     puts("    local -a commands=(");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
@@ -183,8 +222,9 @@ print_zsh(const struct session *session)
         const struct argument_option *option;
 
         printf("    %s)\n        _arguments 1:command: '2:store:_files -/' \\\n"
-               "            3:family:_colander_family '*:word:_files'",
-               command->name);
+               "            3:family:_colander_family '*:word:_%s'",
+               command->name,
+               has_columns(command) ? "colander_column" : "files");
         while ((option = next_option(&options)) != NULL)
             print_zsh_option(command, option);
         printf(" ;;\n");
@@ -205,20 +245,19 @@ print_fish(const struct session *session)
 {
     const struct command *command;
 
-    printf("# Completes the words of colander in fish.\n"
-           "function __colander_families\n"
-           "    set -l words (commandline -opc)\n"
-           "    " FAMILIES(
-               "(string replace -r '^~' $HOME -- $words[3])") "\n"
-                                                              "end\n"
-                                                              "complete -c "
-                                                              "colander -n "
-                                                              "'test (count "
-                                                              "(commandline "
-                                                              "-opc)) = 3' "
-                                                              "-a "
-                                                              "'(__colander_"
-                                                              "families)'\n");
+    puts("# Completes the words of colander in fish.");
+    puts("function __colander_families");
+    puts("    set -l words (commandline -opc)");
+    puts("    " FAMILIES("(string replace -r '^~' $HOME -- $words[3])"));
+    puts("end");
+    puts("function __colander_columns");
+    puts("    set -l words (commandline -opc)");
+    puts("    set -l lead (commandline -ct | string replace -r '[^,]*$' '')");
+    puts("    printf '%s\\n' $lead(" COLUMNS(
+        "(string replace -r '^~' $HOME -- $words[3])", "$words[4]") ")");
+    puts("end");
+    puts("complete -c colander -n 'test (count (commandline -opc)) = 3' "
+         "-a '(__colander_families)'");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
         const struct argument_option *options = command->options;
         const struct argument_option *option;
@@ -227,6 +266,11 @@ print_fish(const struct session *session)
                command->name);
         print_line(command->summary, "'\\");
         printf("'\n");
+        if (has_columns(command))
+            printf("complete -c colander -n '__fish_seen_subcommand_from %s; "
+                   "and test (count (commandline -opc)) -gt 3' "
+                   "-a '(__colander_columns)'\n",
+                   command->name);
         while ((option = next_option(&options)) != NULL) {
             printf("complete -c colander -n '__fish_seen_subcommand_from %s' "
                    "%s %s%s -d '",
@@ -236,6 +280,8 @@ print_fish(const struct session *session)
             printf("'");
             if (values_of(command, option) != NULL)
                 printf(" -f -a '%s'", values_of(command, option));
+            else if (takes_columns(option))
+                printf(" -f -a '(__colander_columns)'");
             putchar('\n');
         }
     }
@@ -268,9 +314,9 @@ const struct command command_completion = {
     .name = "completion",
     .words = "bash|zsh|fish",
     .summary = "print a script that completes words in a shell",
-    .help =
-        "Prints a script with which a shell completes commands, options and\n"
-        "families. They are installed where the shells look for them.\n",
+    .help = "Prints a script with which a shell completes commands, options,\n"
+            "families and columns. They are installed where the shells look "
+            "for them.\n",
     .examples = "  source <(colander completion bash)\n",
     .options = options_none,
     .store = COMMAND_ALONE,

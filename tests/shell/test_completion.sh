@@ -100,6 +100,11 @@ colander find data tweet
 colander find data odd
 colander load data tweets twe
 colander shell data --rea
+colander find data users nam
+colander find data users id=1 PM
+colander delete data users --any tag tag
+colander find data users --select id,nam
+colander update data users --set na
 END
 if command -v zsh >/dev/null; then
     zsh -f try.zsh <typed >out 2>err
@@ -110,7 +115,12 @@ colander find data tweets --limit
 colander find data tweets
 colander find data odd\ name
 colander load data tweets tweak
-colander shell data --readonly'
+colander shell data --readonly
+colander find data users name
+colander find data users id=1 PM2\\.5
+colander delete data users --any tag tags
+colander find data users --select id,name
+colander update data users --set name'
     echo "colander find '*(e:touch ran:)' x" | zsh -f try.zsh >out 2>err
     [ ! -e ran ] || complain 'the path of a store was run as a command'
 else
@@ -125,7 +135,16 @@ data/
 tweets
 odd name
 tweak
---readonly'
+--readonly
+name
+names
+PM2\.5
+tags
+tags[]
+id,name
+id,names
+name
+names'
 else
     echo 'completion: fish is not installed, and was not tried'
 fi
