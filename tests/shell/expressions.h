@@ -418,12 +418,13 @@ join(enum kind kind, struct colander_predicate *a, struct colander_predicate *b)
 static struct colander_predicate *
 equal_by_hand(const char *path, const struct operand *operand)
 {
-    struct colander_predicate *either = colander_any_of(NULL, 0, why());
     struct colander_value value = scalar_value(&operand->scalars[0]);
+    struct colander_predicate *either;
 
     if (path == NULL && operand->spelling == NULL)
         return colander_where_written(NULL, COLANDER_OPERATOR_ANY, &value, 1,
                                       why());
+    either = colander_any_of(NULL, 0, why());
     for (size_t i = 0; i < operand->count; i++) {
         value = scalar_value(&operand->scalars[i]);
         either = join(SOME, either,
