@@ -164,9 +164,9 @@ enum colander_key_use {
  * and a number may be that number or the string that is written like it. An
  * EXACT or PREFIX key is the first of the two that has a row. In a FROM or TO
  * it is what keys that begin with the parts before have there. If they have
- * both, a number is a number, and a time fails with INVALID. A date is its
- * midnight, and the end of the day as the last part of a TO. A part after @ is
- * always a timestamp.
+ * both, a number is a number, and a time fails with INVALID; so does a time
+ * where they have numbers and neither. A date is its midnight, and the end of
+ * the day as the last part of a TO. A part after @ is always a timestamp.
  *
  * If it fails with INVALID, *offset is the byte of the mistake.
  */

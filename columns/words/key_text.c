@@ -220,6 +220,30 @@ decide_by_type(struct key_search *search, size_t index,
     return COLANDER_OK;
 }
 
+/* Fails if the keys have numbers where the bound has a time, and neither texts
+ * nor times. All numbers are below the time, so that would be a bound of other
+ * rows than those that were meant. */
+static enum colander_code
+check_no_numbers(const struct key_search *search, size_t index)
+{
+    const struct colander_value others[] = {colander_text(""),
+                                            colander_timestamp(INT64_MIN, 0)};
+    bool has_numbers;
+    bool has_other = false;
+    enum colander_code code =
+        has_type(search, index, colander_double(-HUGE_VAL), &has_numbers);
+
+    for (size_t i = 0;
+         i < 2 && code == COLANDER_OK && has_numbers && !has_other; i++)
+        code = has_type(search, index, others[i], &has_other);
+    if (code == COLANDER_OK && has_numbers && !has_other)
+        code = COLANDER_FAIL(search->err, COLANDER_INVALID,
+                             "part %zu is a time, and keys have numbers "
+                             "there: write the number",
+                             index + 1);
+    return code;
+}
+
 /* Decides the parts of a bound, or of a key that has no row. */
 static enum colander_code
 decide_bound(struct key_search *search)
@@ -235,6 +259,8 @@ decide_bound(struct key_search *search)
         (void)read_meaning(operand, false, &search->parts[i]);
         if (is_bound && read_meaning(operand, true, &second))
             code = decide_by_type(search, i, second);
+        if (is_bound && operand->has_times && code == COLANDER_OK)
+            code = check_no_numbers(search, i);
     }
     if (code == COLANDER_OK && search->use == COLANDER_KEY_TO &&
         search->parts[last].type == COLANDER_TIMESTAMP)

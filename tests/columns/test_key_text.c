@@ -124,6 +124,35 @@ FIXTURE_TEST(a_bound_is_a_number_where_keys_have_numbers)
     }
 }
 
+/* It would be above all of them, and find the rows of other keys. */
+FIXTURE_TEST(a_bound_is_no_time_where_keys_have_numbers)
+{
+    static const char *const texts[] = {"[\"s\",\"2015-03-24\"]",
+                                        "[\"s\",\"@now\"]"};
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    size_t offset;
+
+    put(family, "{\"_key\":[\"a\",\"x\"]}");
+    put(family, "{\"_key\":[\"s\",1600000000]}");
+    put(family, "{\"_key\":[\"t\",\"x\"]}");
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        FAILS(colander_family_read_key(family, texts[i], COLANDER_KEY_FROM,
+                                       &key, &offset, why()),
+              COLANDER_INVALID);
+        FAILS(colander_family_read_key(family, texts[i], COLANDER_KEY_TO, &key,
+                                       &offset, why()),
+              COLANDER_INVALID);
+        OK(colander_family_read_key(family, texts[i], COLANDER_KEY_EXACT, &key,
+                                    &offset, why()));
+    }
+    MEANS("[\"a\",\"2015-03-24\"]", FROM, "[\"a\",\"2015-03-24\"]");
+    MEANS("[\"b\",\"2015-03-24\"]", FROM, "[\"b\",\"2015-03-24\"]");
+    MEANS("[\"s\",\"x\"]", FROM, "[\"s\",\"x\"]");
+    put(family, "{\"_key\":[\"s\",\"x\"]}");
+    MEANS("[\"s\",\"2015-03-24\"]", FROM, "[\"s\",\"2015-03-24\"]");
+}
+
 FIXTURE_TEST(a_value_is_read_as_it_is_written)
 {
     static const struct {
