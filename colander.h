@@ -10,6 +10,7 @@
 #define COLANDER_H
 
 #include "columns/columns.h"
+#include "columns/groups.h"
 #include "core/core.h"
 #include "filters/filters.h"
 

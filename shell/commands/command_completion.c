@@ -100,8 +100,9 @@ print_bash_words(void)
     puts("        mapfile -t COMPREPLY < <(compgen -W '" FORMATS
          "' -- \"$word\")");
     puts("    elif [[ ${COMP_WORDS[COMP_CWORD-1]} =~ "
-         "^--(select|order|set|unset)$ ||");
-    puts("        ${COMP_WORDS[1]} =~ ^(find|export|delete|update)$ &&");
+         "^--(select|order|set|unset|by|sum|avg|min|max|first|last|time|"
+         "distinct)$ ||");
+    puts("        ${COMP_WORDS[1]} =~ ^(find|group|export|delete|update)$ &&");
     puts("        ${COMP_WORDS[COMP_CWORD-1]} != --* ]]; then");
     puts("        compopt +o filenames -o nospace 2>/dev/null");
     puts("        [[ $word != *,* ]] || lead=${word%,*},");

@@ -7,6 +7,7 @@
 
 extern const struct command command_load;
 extern const struct command command_find;
+extern const struct command command_group;
 extern const struct command command_get;
 extern const struct command command_put;
 extern const struct command command_delete;
@@ -28,15 +29,15 @@ extern const struct command command_demo;
 extern const struct command command_completion;
 
 const struct command *const commands_all[] = {
-    &command_load,       &command_find,     &command_get,
-    &command_export,     &command_put,      &command_delete,
-    &command_update,     &command_drop,     &command_rename,
-    &command_copy,       &command_families, &command_columns,
-    &command_stats,
+    &command_load,       &command_find,   &command_group,
+    &command_get,        &command_export, &command_put,
+    &command_delete,     &command_update, &command_drop,
+    &command_rename,     &command_copy,   &command_families,
+    &command_columns,    &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_check,      &command_backup,   &command_restore,
-    &command_salvage,    &command_shell,    &command_demo,
-    &command_completion, &command_help,     NULL,
+    &command_check,      &command_backup, &command_restore,
+    &command_salvage,    &command_shell,  &command_demo,
+    &command_completion, &command_help,   NULL,
 };

@@ -34,6 +34,7 @@ local published = {
     ["core/sst_places.h"] = true,
     ["core/thread.h"] = true,
     ["columns/bulk.h"] = true,
+    ["columns/groups.h"] = true,
     ["columns/upkeep.h"] = true,
     ["columns/values.h"] = true,
     ["columns/json.h"] = true,

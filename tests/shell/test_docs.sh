@@ -103,6 +103,7 @@ check_page queries.md without_work 9
 check_page safe_scripts.md cat 2
 check_page cookbook.md without_work 15
 check_page export.md without_time 3
+check_page groups.md without_work 9
 check_page loading.md without_speed 30
 check_page changing.md cat 8
 check_page queries.md without_speed 12

@@ -1,0 +1,284 @@
+/* See exact_sum.h. SPDX-License-Identifier: MIT */
+#include "columns/groups/exact_sum.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define DIGIT_BITS 32
+#define DIGIT_MASK INT64_C(0xffffffff)
+
+/* The lowest bit of the lowest place is 2^-1074, that of the least double. */
+#define UNIT_BITS 1074
+#define PLACES 72 /* up to 2^1024, and room for 2^64 of them and 128 bits */
+
+#define DIGITS_MIN 4
+#define LOOSE_MAX (UINT32_C(1) << 30) /* each adds less than 2^32 to a digit */
+
+enum { SPECIAL_NAN = 1, SPECIAL_MORE = 2, SPECIAL_LESS = 4 };
+
+/* --------------------------------------------------------------- digits --- */
+
+/* Carries from `count` digits, so that all but the last are 0 to 2^32 - 1. */
+static void
+carry(int64_t *digits, size_t count)
+{
+    for (size_t i = 0; i + 1 < count; i++) {
+        const int64_t low = digits[i] & DIGIT_MASK;
+
+        digits[i + 1] += (digits[i] - low) / (DIGIT_MASK + 1);
+        digits[i] = low;
+    }
+}
+
+/* Makes room for the places from `first` until before `until`. */
+static enum colander_code
+make_room(struct exact_sum *sum, size_t first, size_t until, size_t *bytes,
+          struct colander_error *err)
+{
+    const size_t old_until = (size_t)sum->first + sum->digit_count;
+    int64_t *digits;
+
+    if (sum->digit_count > 0 && first >= sum->first && until <= old_until)
+        return COLANDER_OK;
+    if (sum->digit_count > 0) {
+        first = first < sum->first ? first : sum->first;
+        until = until > old_until ? until : old_until;
+    }
+    if (until - first < DIGITS_MIN)
+        until = first + DIGITS_MIN;
+    digits = calloc(until - first, sizeof(*digits));
+    if (digits == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a sum");
+    if (sum->digit_count > 0)
+        memcpy(digits + (sum->first - first), sum->digits,
+               sum->digit_count * sizeof(*digits));
+    *bytes += (until - first - sum->digit_count) * sizeof(*digits);
+    free(sum->digits);
+    sum->digits = digits;
+    sum->first = (uint8_t)first;
+    sum->digit_count = (uint8_t)(until - first);
+    return COLANDER_OK;
+}
+
+/* Counts additions to each digit. Carries before a digit may overflow. */
+static enum colander_code
+loosen(struct exact_sum *sum, uint32_t additions, size_t *bytes,
+       struct colander_error *err)
+{
+    const size_t until = (size_t)sum->first + sum->digit_count;
+    int64_t top;
+
+    if (sum->loose < LOOSE_MAX - additions) {
+        sum->loose += additions;
+        return COLANDER_OK;
+    }
+    top = sum->digits[sum->digit_count - 1];
+    if ((top > DIGIT_MASK || top < -DIGIT_MASK) &&
+        make_room(sum, sum->first, until + 1, bytes, err) != COLANDER_OK)
+        return COLANDER_NO_MEMORY;
+    carry(sum->digits, sum->digit_count);
+    sum->loose = 1 + additions;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+add_double(struct exact_sum *sum, double number, size_t *bytes,
+           struct colander_error *err)
+{
+    uint64_t bits;
+    uint64_t fraction;
+    unsigned exponent;
+    unsigned __int128 shifted;
+    size_t place;
+    enum colander_code code;
+
+    memcpy(&bits, &number, sizeof(bits));
+    fraction = bits & ((UINT64_C(1) << 52) - 1);
+    exponent = (unsigned)(bits >> 52) & 0x7ff;
+    if (exponent == 0)
+        exponent = 1; /* subnormal */
+    else
+        fraction |= UINT64_C(1) << 52;
+    if (fraction == 0)
+        return COLANDER_OK;
+    place = (exponent - 1) / DIGIT_BITS;
+    shifted = (unsigned __int128)fraction << ((exponent - 1) % DIGIT_BITS);
+    code = make_room(sum, place, place + 3, bytes, err);
+    if (code == COLANDER_OK)
+        code = loosen(sum, 1, bytes, err);
+    if (code != COLANDER_OK)
+        return code;
+    for (size_t i = place - sum->first; shifted != 0; i++) {
+        const int64_t digit = (int64_t)(shifted & (uint64_t)DIGIT_MASK);
+
+        sum->digits[i] += (bits >> 63) != 0 ? -digit : digit;
+        shifted >>= DIGIT_BITS;
+    }
+    return COLANDER_OK;
+}
+
+/* --------------------------------------------------------------- adding --- */
+
+enum colander_code
+exact_sum_add(struct exact_sum *sum, const struct colander_value *number,
+              size_t *bytes, struct colander_error *err)
+{
+    sum->count++;
+    if (number->type == COLANDER_INTEGER) {
+        sum->integers += number->integer;
+        return COLANDER_OK;
+    }
+    if (number->type == COLANDER_UNSIGNED) {
+        sum->integers += number->natural;
+        return COLANDER_OK;
+    }
+    sum->has_doubles = true;
+    if (isfinite(number->number))
+        return add_double(sum, number->number, bytes, err);
+    sum->specials |= isnan(number->number) ? SPECIAL_NAN
+                     : number->number > 0  ? SPECIAL_MORE
+                                           : SPECIAL_LESS;
+    return COLANDER_OK;
+}
+
+enum colander_code
+exact_sum_merge(struct exact_sum *sum, struct exact_sum *other, size_t *bytes,
+                struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    sum->count += other->count;
+    sum->integers += other->integers;
+    sum->has_doubles |= other->has_doubles;
+    sum->specials |= other->specials;
+    if (other->digit_count == 0)
+        return COLANDER_OK;
+    code = make_room(sum, other->first,
+                     (size_t)other->first + other->digit_count, bytes, err);
+    if (code == COLANDER_OK)
+        code = loosen(sum, other->loose, bytes, err);
+    for (size_t i = 0; i < other->digit_count && code == COLANDER_OK; i++)
+        sum->digits[i + other->first - sum->first] += other->digits[i];
+    return code;
+}
+
+/* --------------------------------------------------------------- result --- */
+
+/* Spreads a 128 bit integer over the places from that of 1 on. */
+static void
+add_integers(int64_t *digits, __int128 integers)
+{
+    const size_t place = UNIT_BITS / DIGIT_BITS;
+    const unsigned shift = UNIT_BITS % DIGIT_BITS;
+    const bool is_negative = integers < 0;
+    unsigned __int128 left = is_negative ? -(unsigned __int128)integers
+                                         : (unsigned __int128)integers;
+
+    for (size_t i = place; left != 0; i++) {
+        const uint64_t part = (uint64_t)(left & (uint64_t)DIGIT_MASK) << shift;
+        const int64_t low = (int64_t)(part & (uint64_t)DIGIT_MASK);
+        const int64_t high = (int64_t)(part >> DIGIT_BITS);
+
+        digits[i] += is_negative ? -low : low;
+        digits[i + 1] += is_negative ? -high : high;
+        left >>= DIGIT_BITS;
+    }
+}
+
+/* Returns whether the number is negative, and makes it its absolute value. */
+static bool
+make_positive(int64_t *digits)
+{
+    const bool is_negative = digits[PLACES - 1] < 0;
+
+    if (is_negative) {
+        for (size_t i = 0; i < PLACES; i++)
+            digits[i] = -digits[i];
+        carry(digits, PLACES);
+    }
+    return is_negative;
+}
+
+/* Returns the double nearest to carried digits, the even one of two. */
+static double
+round_digits(const int64_t *digits)
+{
+    size_t top = PLACES - 1;
+    uint64_t bits;
+    int unused; /* bits of the 96 that are 0 */
+    int exponent;
+    unsigned __int128 window = 0;
+    bool is_more = false; /* than the window */
+
+    while (top > 2 && digits[top] == 0)
+        top--;
+    for (size_t i = 0; i <= 2; i++)
+        window = window << DIGIT_BITS | (uint64_t)digits[top - i];
+    for (size_t i = 0; i + 2 < top; i++)
+        is_more |= digits[i] != 0;
+    if (window == 0)
+        return 0;
+    exponent = (int)(top - 2) * DIGIT_BITS - UNIT_BITS;
+    unused = (window >> 64) != 0
+                 ? __builtin_clzll((uint64_t)(window >> 64)) - 32
+                 : 32 + __builtin_clzll((uint64_t)window);
+    if (unused <= 32) { /* keep 64 bits, and the others as one more */
+        const int cut = 32 - unused;
+
+        is_more |= (window & (((unsigned __int128)1 << cut) - 1)) != 0;
+        window >>= cut;
+        exponent += cut;
+    }
+    bits = (uint64_t)window;
+    if (is_more)
+        bits |= 1; /* enough to decide a rounding, as a double has 53 */
+    return ldexp((double)bits, exponent);
+}
+
+/* Returns the double nearest to the sum. */
+static double
+nearest(struct exact_sum *sum)
+{
+    int64_t digits[PLACES + 1] = {0};
+    bool is_negative;
+    double number;
+
+    if ((sum->specials & SPECIAL_NAN) != 0 ||
+        sum->specials == (SPECIAL_MORE | SPECIAL_LESS))
+        return (double)NAN;
+    if (sum->specials != 0)
+        return sum->specials == SPECIAL_MORE ? HUGE_VAL : -HUGE_VAL;
+    for (size_t i = 0; i < sum->digit_count; i++)
+        digits[i + sum->first] = sum->digits[i];
+    add_integers(digits, sum->integers);
+    carry(digits, PLACES);
+    is_negative = make_positive(digits);
+    number = round_digits(digits);
+    return is_negative ? -number : number;
+}
+
+struct colander_value
+exact_sum_value(struct exact_sum *sum)
+{
+    if (sum->has_doubles || sum->integers > (__int128)UINT64_MAX ||
+        sum->integers < (__int128)INT64_MIN)
+        return colander_double(nearest(sum));
+    return sum->integers > (__int128)INT64_MAX
+               ? colander_unsigned((uint64_t)sum->integers)
+               : colander_integer((int64_t)sum->integers);
+}
+
+struct colander_value
+exact_sum_average(struct exact_sum *sum)
+{
+    if (sum->count == 0)
+        return colander_null();
+    return colander_double(nearest(sum) / (double)sum->count);
+}
+
+void
+exact_sum_release(struct exact_sum *sum)
+{
+    free(sum->digits);
+    memset(sum, 0, sizeof(*sum));
+}

@@ -1,0 +1,44 @@
+/*
+ * States: what groups know of the values of a measure so far. A state is a few
+ * bytes in the record of a group, zeroed at first, which may own more memory.
+ *
+ * It depends on the values that were added, and not on their order.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_GROUPS_STATE_H
+#define COLANDER_COLUMNS_GROUPS_STATE_H
+
+#include "columns/groups/group_plan.h"
+
+/* Returns the size of a state, a multiple of 16. */
+size_t state_size(enum slot_kind kind);
+
+/* A value for a state, and what it is ordered by. */
+struct state_input {
+    const struct colander_value *value; /* neither missing nor null; NULL for
+                                         * ROWS */
+    const struct colander_value *time;  /* of FIRST and LAST; NULL: none */
+    struct colander_slice key;
+};
+
+/* Adds a value. *bytes grows with the memory that is taken. *is_left_out is set
+ * to true if it has a type that the measure is not for. */
+COLANDER_CHECKED enum colander_code state_add(enum slot_kind kind, void *state,
+                                              const struct state_input *input,
+                                              size_t *bytes, bool *is_left_out,
+                                              struct colander_error *err);
+
+/* Adds the values of another state. */
+COLANDER_CHECKED enum colander_code state_merge(enum slot_kind kind,
+                                                void *state, void *from,
+                                                size_t *bytes,
+                                                struct colander_error *err);
+
+/* Returns the value of a measure, borrowed from the state. */
+struct colander_value state_value(const struct plan_measure *measure,
+                                  void *state);
+
+void state_release(enum slot_kind kind, void *state);
+
+#endif
