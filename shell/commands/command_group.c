@@ -192,10 +192,16 @@ add_hint(const struct group_run *run, struct report *report)
             row_count > 0 && run->group_count > 0 ? run->unseen_count : 0,
     };
 
-    if (question.where == NULL && question.path_count == 0)
-        return;
-    begin_line(report);
-    hint_add(&question, report);
+    struct report hint = REPORT_EMPTY;
+
+    if (question.where != NULL || question.path_count > 0)
+        hint_add(&question, &hint);
+    if (hint.text.size > 0) {
+        begin_line(report);
+        report_add(report, "%.*s", (int)hint.text.size,
+                   (const char *)hint.text.data);
+    }
+    report_release(&hint);
 }
 
 /* Prints on standard error what was read, and what was left out. */
@@ -227,6 +233,7 @@ print_notes(struct group_run *run, const struct session *session, bool explains)
         explanation_add_counts(&run->find.explanation, &report);
     }
     pager_end(); /* it comes after the groups */
+    (void)fflush(stdout);
     return report_print(&report, stderr, NULL);
 }
 
