@@ -8,10 +8,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/groups.h"
 #include "core/array.h"
 #include "core/hash_index.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
+#include "scripting/groupings.h"
 #include "scripting/module.h"
 #include "scripting/queries.h"
 #include "scripting/rows.h"
@@ -406,6 +408,8 @@ scripting_kind_of(lua_State *L, int index)
         return SCRIPTING_ROW;
     if (lua_tocfunction(L, index) == next_group)
         return SCRIPTING_WALK;
+    if (grouping_is(L, index))
+        return SCRIPTING_GROUPS;
     return SCRIPTING_PLAIN;
 }
 
@@ -451,29 +455,44 @@ query_distinct(lua_State *L)
     return 1;
 }
 
-/* query:group(path): {query, path}, whose methods run the query */
+/* query:group(key, ...): {query, key, ...}, whose methods run the query */
 static int
 query_group(lua_State *L)
 {
-    arguments_check_count(L, 2);
+    const int count = lua_gettop(L);
+
     (void)query_check(L, 1);
-    (void)text_check(L, 2, "a path");
-    lua_createtable(L, 2, 0);
-    lua_pushvalue(L, 1);
-    lua_rawseti(L, -2, 1);
-    lua_pushvalue(L, 2);
-    lua_rawseti(L, -2, 2);
+    arguments_check_count(L, COLANDER_GROUP_KEYS_MAX + 1);
+    lua_createtable(L, count, 0);
+    for (int i = 1; i <= count; i++) {
+        if (i > 1)
+            grouping_check_key(L, i);
+        lua_pushvalue(L, i);
+        lua_rawseti(L, -2, i);
+    }
     luaL_setmetatable(L, GROUPED);
     return 1;
+}
+
+/* Pushes the only key of the groups at 1, which is a path. */
+static const char *
+check_only_path(lua_State *L)
+{
+    if (lua_rawlen(L, 1) != 2 || lua_rawgeti(L, 1, 2) != LUA_TSTRING)
+        failure_misuse(L, "several keys, buckets and functions need "
+                          ":agg{n = count()}");
+    return text_check(L, -1, "a path");
 }
 
 static int
 grouped_text(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTABLE);
-    lua_rawgeti(L, 1, 2);
-    lua_pushfstring(L, "rows by '%s' (:count(), :sum(column), ...)",
-                    text_check(L, -1, "a path"));
+    if (lua_rawlen(L, 1) == 2 && lua_rawgeti(L, 1, 2) == LUA_TSTRING)
+        lua_pushfstring(L, "rows by '%s' (:count(), :sum(column), ...)",
+                        text_check(L, -1, "a path"));
+    else
+        lua_pushliteral(L, "rows by keys (:agg{n = count()})");
     return 1;
 }
 
@@ -491,8 +510,7 @@ run_measure(lua_State *L)
 
     arguments_check_count(L, measure == MEASURE_COUNT ? 1 : 2);
     if (lua_istable(L, 1)) {
-        lua_rawgeti(L, 1, 2);
-        by = text_check(L, -1, "a path"); /* stays on the stack */
+        by = check_only_path(L); /* stays on the stack */
         lua_rawgeti(L, 1, 1);
         lua_replace(L, 1);
     }
@@ -531,6 +549,8 @@ aggregates_register(lua_State *L)
     lua_pop(L, 1);
     for (int i = MEASURE_COUNT; i <= MEASURE_AVG; i++)
         type_set_function(L, measure_names[i], run_measure, i);
+    lua_pushcfunction(L, grouping_agg);
+    lua_setfield(L, -2, "agg");
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

@@ -88,6 +88,7 @@ luaopen_colander(lua_State *L)
     batches_register(L);
     queries_register(L);
     results_register(L);
+    groupings_register(L);
     aggregates_register(L);
     changes_register(L);
     lua_pushstring(L, colander_version());

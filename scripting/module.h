@@ -22,6 +22,7 @@ void upkeep_register(lua_State *L);
 void batches_register(lua_State *L);
 void queries_register(lua_State *L);
 void results_register(lua_State *L);
+void groupings_register(lua_State *L);
 void aggregates_register(lua_State *L);
 void changes_register(lua_State *L);
 

@@ -91,7 +91,8 @@ enum scripting_kind {
     SCRIPTING_PLAIN, /* a value of Lua, or another handle */
     SCRIPTING_QUERY,
     SCRIPTING_ROW,
-    SCRIPTING_WALK, /* a function that iterates over groups or values */
+    SCRIPTING_WALK,   /* a function that iterates over groups or values */
+    SCRIPTING_GROUPS, /* groups with several keys and measures */
 };
 
 enum scripting_kind scripting_kind_of(lua_State *L, int index);
@@ -123,6 +124,15 @@ bool scripting_query_next(lua_State *L, int index,
                           struct colander_result *result);
 const struct colander_cursor *scripting_query_cursor(lua_State *L, int index);
 void scripting_query_end(lua_State *L, int index);
+
+/* Runs the groups at `index`, an absolute one, and pushes the run. Returns the
+ * paths of their columns, in order, valid as long as the run. */
+const char *const *scripting_groups_begin(lua_State *L, int index,
+                                          size_t *path_count);
+
+/* Returns the next group of the run at `index` as a row, valid until the next
+ * call; false at the end. */
+bool scripting_groups_next(lua_State *L, int index, struct colander_slice *row);
 
 /* Returns the path whose values the walk at `index` returns, and the name of
  * its measure (NULL: none). Valid as long as the walk. */

@@ -12,6 +12,14 @@ local conditions = {
     "value", -- until 0.3: any_column
     "isnull",
 }
+-- A family, or a global of a script, may have one of these names instead.
+local measures = {}
+for _, name in ipairs {
+    "bucket", "count", "sum", "avg", "min", "max", "first", "last", "distinct",
+    "approx_distinct", "quantile",
+} do
+    measures[name] = colander[name]
+end
 local families = {}
 local missing = setmetatable({}, {__mode = "v"}) -- when last looked up
 
@@ -41,7 +49,7 @@ setmetatable(_G, {
             missing[name] = family
             is_there = exists(family, name)
         end
-        if not is_there then return nil end
+        if not is_there then return measures[name] end
         families[name] = family
         return family
     end,

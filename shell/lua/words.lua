@@ -63,6 +63,18 @@ query:max(path)|its greatest value|tweets:find():max("likes")
 query:avg(path)|its average|tweets:find():avg("likes")
 query:distinct(path)|each value of a column once|tweets:find():distinct("lang")
 query:group(path)|rows by the values of a column|tweets:find():group("lang"):count()
+group(key, ...):agg(measures)|groups with several keys and measures|tweets:find():group("lang", "place"):agg{n = count(), l = avg("likes")}
+groups:order(name [, "desc"])|in the order of a column|tweets:find():group("user"):agg{n = count()}:order("n", "desc"):limit(3)
+groups:limit(n)|the first n groups|tweets:find():group("user"):agg{n = count()}:limit(3)
+groups:having(condition)|only groups that meet it; or a function|tweets:find():group("user"):agg{n = count()}:having{n = gt(40)}
+groups:fill(what)|buckets without rows too: "null", "prev" or 0|tweets:find():group(bucket("at", "1h")):agg{n = count()}:fill(0)
+groups:all()|an array of groups|#tweets:find():group("lang"):agg{n = count()}:all()
+bucket(path, size [, zone])|the interval of a time|tweets:find():group(bucket("at", "1mo", "Europe/Berlin")):agg{n = count()}
+count()|the number of rows of a group|tweets:find():group("lang"):agg{n = count()}
+sum(path)|a sum; avg, min, max alike|tweets:find():group("lang"):agg{l = sum("likes")}
+first(path [, time])|the value at the least time; last alike|tweets:find():group("lang"):agg{m = first("text", "at")}
+distinct(path)|the number of different values; approx_distinct alike|tweets:find():group("lang"):agg{u = distinct("user")}
+quantile(path, part)|a quantile, within 1 %|tweets:find():group("lang"):agg{p = quantile("likes", 0.95)}
 query:delete([options])|deletes the rows; returns their number|tweets:find{lang = "pl"}:delete()
 query:update(columns [, options])|changes columns of the rows; returns their number|tweets:find{lang = "pl"}:update{likes = 5}
 query:plan()|how it would run|tweets:find{lang = "pl"}:plan()

@@ -343,6 +343,31 @@ show_walk(lua_State *L, struct display *display, int index)
     end_rows(L, display, shown);
 }
 
+/* Prints groups, each as a row. */
+static void
+show_groups(lua_State *L, struct display *display, int index)
+{
+    struct output_options options = {.has_no_key = true};
+    struct shown *shown;
+    struct colander_result result;
+    uint64_t row_count = 0;
+    int run;
+
+    options.paths = scripting_groups_begin(L, index, &options.path_count);
+    run = lua_gettop(L);
+    shown = begin_rows(L, display, OUTPUT_TABLE, options);
+    memset(&result, 0, sizeof(result));
+    while (scripting_groups_next(L, run, &result.row)) {
+        if (row_count++ == display->row_limit) {
+            note_cut(display, display->row_limit, "; there are more");
+            break;
+        }
+        print_row(L, shown, &result);
+    }
+    end_rows(L, display, shown);
+    lua_pop(L, 1);
+}
+
 static void
 show_row(lua_State *L, struct display *display, int index)
 {
@@ -421,6 +446,9 @@ show_rows(lua_State *L, struct display *display, int index)
         break;
     case SCRIPTING_WALK:
         show_walk(L, display, index);
+        break;
+    case SCRIPTING_GROUPS:
+        show_groups(L, display, index);
         break;
     case SCRIPTING_ROW:
         show_row(L, display, index);

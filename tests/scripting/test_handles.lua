@@ -443,7 +443,7 @@ support.with_store(function(store, path)
     too_many("update", 2, family:find(), {a = 1}, {})
     check(function() return family:find() end, {first = 0, all = 0, count = 0,
         tojson = 0, plan = 0, explain = 0, keys = 0, columns = 0})
-    for name, argument in pairs {limit = 1, skip = 1, threads = 1, group = "a",
+    for name, argument in pairs {limit = 1, skip = 1, threads = 1,
         reverse = true, distinct = "a", sum = "a", min = "a", max = "a",
         avg = "a", where = print, each = print} do
         too_many(name, 1, family:find(), argument)
