@@ -81,16 +81,35 @@ loosen(struct exact_sum *sum, uint32_t additions, size_t *bytes,
     return COLANDER_OK;
 }
 
+/* Makes sure that the three places from `place` on are there, and that their
+ * digits do not overflow. */
+static enum colander_code
+prepare(struct exact_sum *sum, size_t place, size_t *bytes,
+        struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (place >= sum->first &&
+        place + 3 <= (size_t)sum->first + sum->digit_count &&
+        sum->loose < LOOSE_MAX - 1) {
+        sum->loose++;
+        return COLANDER_OK;
+    }
+    code = make_room(sum, place, place + 3, bytes, err);
+    return code == COLANDER_OK ? loosen(sum, 1, bytes, err) : code;
+}
+
 static enum colander_code
 add_double(struct exact_sum *sum, double number, size_t *bytes,
            struct colander_error *err)
 {
     uint64_t bits;
     uint64_t fraction;
+    uint64_t high;
     unsigned exponent;
-    unsigned __int128 shifted;
-    size_t place;
-    enum colander_code code;
+    unsigned shift;
+    int64_t sign;
+    int64_t *digits;
 
     memcpy(&bits, &number, sizeof(bits));
     fraction = bits & ((UINT64_C(1) << 52) - 1);
@@ -101,19 +120,17 @@ add_double(struct exact_sum *sum, double number, size_t *bytes,
         fraction |= UINT64_C(1) << 52;
     if (fraction == 0)
         return COLANDER_OK;
-    place = (exponent - 1) / DIGIT_BITS;
-    shifted = (unsigned __int128)fraction << ((exponent - 1) % DIGIT_BITS);
-    code = make_room(sum, place, place + 3, bytes, err);
-    if (code == COLANDER_OK)
-        code = loosen(sum, 1, bytes, err);
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = place - sum->first; shifted != 0; i++) {
-        const int64_t digit = (int64_t)(shifted & (uint64_t)DIGIT_MASK);
-
-        sum->digits[i] += (bits >> 63) != 0 ? -digit : digit;
-        shifted >>= DIGIT_BITS;
-    }
+    if (prepare(sum, (exponent - 1) / DIGIT_BITS, bytes, err) != COLANDER_OK)
+        return COLANDER_NO_MEMORY;
+    digits = sum->digits + (exponent - 1) / DIGIT_BITS - sum->first;
+    shift = (exponent - 1) % DIGIT_BITS;
+    high = fraction >> DIGIT_BITS << shift; /* below 2^53 */
+    fraction = (fraction & (uint64_t)DIGIT_MASK) << shift;
+    high += fraction >> DIGIT_BITS;
+    sign = (bits >> 63) != 0 ? -1 : 1;
+    digits[0] += sign * (int64_t)(fraction & (uint64_t)DIGIT_MASK);
+    digits[1] += sign * (int64_t)(high & (uint64_t)DIGIT_MASK);
+    digits[2] += sign * (int64_t)(high >> DIGIT_BITS);
     return COLANDER_OK;
 }
 

@@ -55,6 +55,8 @@ add_source(struct group_plan *plan, const char *path, size_t *given_count,
         return code;
     }
     plan->source_count++; /* from here on it is released */
+    if (source->path.count == 1)
+        plan->columns[plan->column_count++] = *index;
     code = check_path(&source->path, path, err);
     return code == COLANDER_OK ? copy_text(path, &source->text, err) : code;
 }

@@ -16,6 +16,8 @@
 #include "columns/path.h"
 
 #define PLAN_NO_SOURCE SIZE_MAX
+#define PLAN_SOURCES_MAX                                                       \
+    (COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX + 1)
 
 /* A value of a row: at a path, or given by the caller. */
 struct plan_source {
@@ -75,9 +77,10 @@ struct group_plan {
     size_t measure_count;
     struct plan_slot slots[COLANDER_GROUP_MEASURES_MAX];
     size_t slot_count;
-    struct plan_source
-        sources[COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX + 1];
+    struct plan_source sources[PLAN_SOURCES_MAX];
     size_t source_count;
+    size_t columns[PLAN_SOURCES_MAX]; /* sources that are a column at the top */
+    size_t column_count;
     size_t time_source; /* PLAN_NO_SOURCE: none */
     size_t record_size;
     size_t fill_key; /* the bucket to fill; SIZE_MAX: none */

@@ -2,6 +2,7 @@
 #include "columns/groups/group_table.h"
 #include "columns/groups/state.h"
 #include "columns/groups/value_set.h"
+#include "columns/msgpack.h"
 #include "core/array.h"
 
 #define BLOCK_SIZE_MIN ((size_t)1 << 10)
@@ -197,22 +198,32 @@ group_table_find(struct group_table *table, const struct colander_value *keys,
                  struct colander_error *err)
 {
     const size_t count = table->plan->key_count;
-    const uint32_t hash = hash_keys(keys, count, missing);
     size_t at = HASH_INDEX_START;
+    uint32_t hash;
     uint32_t i;
 
     *is_new = false;
+    *index = table->last; /* rows of a group are often together */
+    if (table->count > 0 && has_keys(group_table_record(table, table->last),
+                                     keys, count, missing)) {
+        keep_representatives(group_table_record(table, table->last), keys,
+                             count);
+        return COLANDER_OK;
+    }
+    hash = hash_keys(keys, count, missing);
     while ((i = hash_index_next(&table->index, hash, &at)) != HASH_INDEX_NONE) {
         struct record *record = group_table_record(table, i);
 
         if (has_keys(record, keys, count, missing)) {
             keep_representatives(record, keys, count);
             *index = i;
+            table->last = i;
             return COLANDER_OK;
         }
     }
     *is_new = true;
     *index = table->count;
+    table->last = table->count;
     return add_group(table, keys, missing, hash, err);
 }
 
@@ -234,23 +245,75 @@ take_first(void *context, const struct colander_value *value, size_t offset)
     return false;
 }
 
+/* Returns the column of the plan that has this name, or NULL. */
+static const size_t *
+column_called(const struct group_plan *plan, struct colander_slice name)
+{
+    for (size_t i = 0; i < plan->column_count; i++) {
+        const struct path_step *step =
+            plan->sources[plan->columns[i]].path.steps;
+
+        if (colander_slice_equal(step->name, name))
+            return &plan->columns[i];
+    }
+    return NULL;
+}
+
+/* Reads the columns at the top of a row, all at once. */
+static enum colander_code
+read_columns(struct group_table *table, struct colander_slice row,
+             struct colander_error *err)
+{
+    size_t left = table->plan->column_count;
+    struct msgpack_reader reader = msgpack_reader_of(row);
+    struct colander_value head;
+    uint32_t count;
+    enum msgpack_result result = msgpack_read(&reader, &head, &count);
+
+    if (result == MSGPACK_FINE && head.type != COLANDER_MAP)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not a map");
+    for (; result == MSGPACK_FINE && count > 0 && left > 0; count--) {
+        struct colander_slice name;
+        const size_t *source;
+
+        result = msgpack_read_name(&reader, &name);
+        if (result != MSGPACK_FINE)
+            break;
+        source = column_called(table->plan, name);
+        if (source == NULL) {
+            result = msgpack_skip(&reader);
+            continue;
+        }
+        result = msgpack_read_whole(&reader, &table->values[*source]);
+        table->found[*source] = true;
+        left--;
+    }
+    if (result == MSGPACK_FINE)
+        return COLANDER_OK;
+    return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
+}
+
 /* Reads what the plan wants to know of a row. */
 static enum colander_code
 read_sources(struct group_table *table, struct colander_slice row,
              const struct colander_value *const *given,
              struct colander_error *err)
 {
+    const struct group_plan *plan = table->plan;
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < table->plan->source_count && code == COLANDER_OK;
-         i++) {
-        const struct plan_source *source = &table->plan->sources[i];
+    memset(table->found, 0, plan->source_count * sizeof(*table->found));
+    if (plan->column_count > 0)
+        code = read_columns(table, row, err);
+    if (plan->column_count == plan->source_count)
+        return code;
+    for (size_t i = 0; i < plan->source_count && code == COLANDER_OK; i++) {
+        const struct plan_source *source = &plan->sources[i];
         struct first_value first = {&table->values[i], &table->found[i]};
 
-        table->found[i] = false;
-        if (source->text != NULL) {
+        if (source->text != NULL && source->path.count > 1) {
             code = path_visit(&source->path, row, take_first, &first, err);
-        } else if (given[source->given] != NULL) {
+        } else if (source->text == NULL && given[source->given] != NULL) {
             table->values[i] = *given[source->given];
             table->found[i] = true;
         }
@@ -335,8 +398,12 @@ add_to_states(struct group_table *table, const struct record *record,
     for (size_t i = 0; i < plan->slot_count && code == COLANDER_OK; i++) {
         const struct plan_slot *slot = &plan->slots[i];
 
+        if (slot->kind == SLOT_ROWS) {
+            ++*(uint64_t *)group_table_state(record, slot);
+            continue;
+        }
         input.value = value_at(table, slot->source);
-        if (slot->kind != SLOT_ROWS && input.value == NULL)
+        if (input.value == NULL)
             continue;
         code = state_add(slot->kind, group_table_state(record, slot), &input,
                          &table->bytes, &is_left_out, err);

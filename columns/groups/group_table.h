@@ -29,6 +29,7 @@ struct group_table {
     uint8_t *records;
     size_t count;
     size_t capacity;
+    size_t last; /* the record that was found last */
     struct hash_index index;
     struct key_block *blocks; /* bytes of keys */
     size_t bytes;             /* that it takes */

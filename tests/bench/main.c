@@ -23,6 +23,7 @@ static const struct experiment {
     {"bulk", bench_bulk, "a first load by a bulk, against batches of puts",
      2000},
     {"find", bench_find, "rows by a value, against a hand-made index", 2000},
+    {"group", bench_group, "rows grouped, against a scan and SQLite", 2000},
     {"growth", bench_growth, "finds in stores of 1/64 to all of the rows",
      64000},
     {"ingest", bench_ingest, "writes with filters, without, and an index",
