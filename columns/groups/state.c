@@ -117,8 +117,7 @@ state_add(enum slot_kind kind, void *state, const struct state_input *input,
           size_t *bytes, bool *is_left_out, struct colander_error *err)
 {
     const struct colander_value *value = input->value;
-    const bool is_number =
-        value != NULL && colander_type_is_number(value->type);
+    const bool is_number = colander_type_is_number(value->type);
 
     *is_left_out = false;
     switch (kind) {

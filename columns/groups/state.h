@@ -16,14 +16,14 @@ size_t state_size(enum slot_kind kind);
 
 /* A value for a state, and what it is ordered by. */
 struct state_input {
-    const struct colander_value *value; /* neither missing nor null; NULL for
-                                         * ROWS */
+    const struct colander_value *value; /* neither missing nor null */
     const struct colander_value *time;  /* of FIRST and LAST; NULL: none */
     struct colander_slice key;
 };
 
-/* Adds a value. *bytes grows with the memory that is taken. *is_left_out is set
- * to true if it has a type that the measure is not for. */
+/* Adds a value to a state that is not of ROWS. *bytes grows with the memory that
+ * is taken. *is_left_out is set to true if the value has a type that the measure
+ * is not for. */
 COLANDER_CHECKED enum colander_code state_add(enum slot_kind kind, void *state,
                                               const struct state_input *input,
                                               size_t *bytes, bool *is_left_out,

@@ -66,6 +66,25 @@ held_value_set(struct held_value *held, const struct colander_value *value,
 
 /* ------------------------------------------------------------------ set --- */
 
+/* Copies the bytes of a value, if it has some. */
+static enum colander_code
+own_bytes(struct colander_value *value, size_t *bytes,
+          struct colander_error *err)
+{
+    uint8_t *copy;
+
+    if (!any_value_has_bytes(value))
+        return COLANDER_OK;
+    copy = malloc(value->bytes.size + 1);
+    if (copy == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a value");
+    if (value->bytes.size > 0)
+        memcpy(copy, value->bytes.data, value->bytes.size);
+    *bytes += value->bytes.size + 1;
+    value->bytes.data = copy;
+    return COLANDER_OK;
+}
+
 /* Adds a value that is not in the set. */
 static enum colander_code
 add_new(struct value_set *set, const struct colander_value *value,
@@ -73,21 +92,20 @@ add_new(struct value_set *set, const struct colander_value *value,
 {
     const size_t before = set->capacity * sizeof(*set->values) +
                           set->index.slot_count * sizeof(*set->index.slots);
-    struct held_value held;
     enum colander_code code;
 
-    memset(&held, 0, sizeof(held));
     code = array_reserve(&set->values, set->count, &set->capacity, 1, err);
     if (code == COLANDER_OK)
         code = hash_index_reserve(&set->index, err);
-    if (code == COLANDER_OK)
-        code = held_value_set(&held, value, bytes, err);
+    if (code != COLANDER_OK)
+        return code;
+    set->values[set->count] = *value;
+    code = own_bytes(&set->values[set->count], bytes, err);
     if (code != COLANDER_OK)
         return code;
     *bytes += set->capacity * sizeof(*set->values) +
               set->index.slot_count * sizeof(*set->index.slots) - before;
-    hash_index_add(&set->index, hash, (uint32_t)set->count);
-    set->values[set->count++] = held.value; /* owns its bytes from here on */
+    hash_index_add(&set->index, hash, (uint32_t)set->count++);
     return COLANDER_OK;
 }
 

@@ -173,30 +173,36 @@ TEST(days_around_changes_of_clocks_are_those_of_the_systems_clock)
     static const struct {
         const char *zone;
         int64_t second; /* of a change */
-        int hours;      /* of that day */
+        int minutes;    /* of that day */
     } changes[] = {
-        {"Europe/Berlin", 1774746000, 23},     /* 2026-03-29 */
-        {"Europe/Berlin", 1792890000, 25},     /* 2026-10-25 */
-        {"America/New_York", 1772953200, 23},  /* 2026-03-08 */
-        {"America/Sao_Paulo", 1541300400, 23}, /* 2018-11-04, at midnight */
-        {"Europe/Berlin", 4898538000, 23},     /* 2125-03-25 */
+        {"Europe/Berlin", 1774746000, 1380},       /* 2026-03-29 */
+        {"Europe/Berlin", 1792890000, 1500},       /* 2026-10-25 */
+        {"America/New_York", 1772953200, 1380},    /* 2026-03-08 */
+        {"America/Sao_Paulo", 1541300400, 1380},   /* 2018-11-04, at midnight */
+        {"Australia/Lord_Howe", 1775314800, 1470}, /* 2026-04-05 */
+        {"Europe/Berlin", 4898538000, 1380},       /* 2125-03-25 */
     };
 
     for (size_t i = 0; i < COUNT(changes); i++) {
         const int64_t second = changes[i].second;
         struct bucket day;
+        struct bucket hour;
         struct bucket_span span;
 
         OK(bucket_parse(&day, "1d", changes[i].zone, why()));
+        OK(bucket_parse(&hour, "1h", changes[i].zone, why()));
         set_zone(changes[i].zone);
         assert_int_not_equal(clock_at(second - 1).tm_gmtoff,
                              clock_at(second).tm_gmtoff);
         span = bucket_of(&day, second);
-        assert_int_equal(span.until - span.from, changes[i].hours * 3600);
+        assert_int_equal(span.until - span.from, changes[i].minutes * 60);
         for (int64_t at = second - 2 * CALENDAR_DAY;
-             at < second + 2 * CALENDAR_DAY; at += 900)
+             at < second + 2 * CALENDAR_DAY; at += 900) {
             check_days(&day, at);
+            check_hours(&hour, at);
+        }
         bucket_release(&day);
+        bucket_release(&hour);
     }
     set_zone("UTC");
 }

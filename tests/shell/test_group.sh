@@ -1,0 +1,89 @@
+#!/bin/bash
+# Groups on the command line and with .group: measures and their names, notes,
+# order, conditions on groups, gaps, mistakes.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+store=$work/store
+
+cat >"$work/rows.jsonl" <<'END'
+{"k":1,"at":"2026-03-28T22:30:00Z","s":"a","t":1,"m":{"x":1}}
+{"k":2,"at":"2026-03-28T23:30:00Z","s":"a","t":2.5,"count":7}
+{"k":3,"at":"2026-03-29T21:59:00Z","s":"b","t":"x","m":{"x":1}}
+{"k":4,"at":"2026-03-31T01:00:00Z","s":"a","t":null,"m":{"x":2}}
+{"k":5,"s":"a","t":4}
+{"k":6,"at":null,"s":"b","t":5}
+END
+run 0 load "$store" rows "$work/rows.jsonl" --key k --type at=time
+run 0 group "$store" rows
+prints '{"count":6}'
+run 0 group "$store" rows --by s
+prints '{"s":"a","count":4}
+{"s":"b","count":2}'
+run 0 group "$store" rows --by s --sum t --avg t --max t
+prints '{"s":"a","sum t":7.5,"avg t":2.5,"max t":4}
+{"s":"b","sum t":5,"avg t":5.0,"max t":"x"}'
+says '[sum t: 1 value left out: no number]
+[avg t: 1 value left out: no number]'
+run 0 group "$store" rows --by m.x --by count --count --order count:desc
+prints '{"count":7,"count()":1}
+{"count()":2}
+{"m.x":1,"count()":2}
+{"m.x":2,"count()":1}'
+run 0 group "$store" rows --by m.x --count --having 'm.x>1'
+prints '{"m.x":2,"count":1}'
+run 0 group "$store" rows s=a --by s --having 'count>=3' --having 'sum t<8' --count --sum t
+prints '{"s":"a","count":4,"sum t":7.5}'
+run 0 group "$store" rows --by s --top 1 --format csv
+prints 's,count
+a,4'
+run 0 group "$store" rows --where 't > 2' --by s --count
+prints '{"s":"a","count":2}
+{"s":"b","count":1}'
+run 0 group "$store" rows --by 'bucket(at,1d,Europe/Berlin)' --format csv --fill 0
+prints 'at,count
+,1
+,1
+2026-03-27T23:00:00Z,1
+2026-03-28T23:00:00Z,2
+2026-03-29T22:00:00Z,0
+2026-03-30T22:00:00Z,1'
+run 0 group "$store" rows --by 'bucket(at,1mo)' --by 'bucket(at,1y)' 'k>0' --key 1
+prints '{"at":"2026-03-01T00:00:00Z","bucket(at,1y)":"2026-01-01T00:00:00Z","count":1}'
+run 2 group "$store" rows --first t
+says_some 'no time column'
+run 0 families "$store" rows --time at
+run 0 group "$store" rows --first t --last t --last s --since 2026-03-28T23:00:00Z
+prints '{"first t":2.5,"last t":"x","last s":"a"}'
+run 0 group "$store" rows --by s --explain
+says_some '2 groups'
+says_some 'plan     scan'
+run 0 group "$store" rows s=z --by s
+prints ''
+run 0 group "$store" rows --by S
+says_some "did you mean 's'?"
+
+for mistake in "--by bucket(at,1x)|not the size of a bucket" \
+    "--by bucket(at)|expected a column, or bucket" \
+    "--by bucket(at,1d,Nowhere)|time zone 'Nowhere'" \
+    '--by m[]|a path without' '--having nothing>1|does not begin with a column' \
+    '--fill 0|exactly one key' '--fill 1|expected null, prev or 0' \
+    '--top 1 --limit 2|--top excludes' "--order x|no column 'x'" \
+    '--by s --by s|two columns'; do
+    read -r -a given <<<"${mistake%%|*}"
+    run 2 group "$store" rows "${given[@]}"
+    says_some "${mistake#*|}"
+done
+run 1 group "$store" rows --by k --memory 1
+says_some '--memory: 1 groups take more than 1 bytes'
+
+# In the shell.
+printf '.group rows --by s\nrows:find():group("s"):agg{n = count()}\n' |
+    "$COLANDER" shell "$store" >"$work/out" 2>"$work/err" ||
+    complain 'no groups in the shell'
+last='.group'
+prints '{"s":"a","count":4}
+{"s":"b","count":2}
+{"s":"a","n":4}
+{"s":"b","n":2}'
+finish
