@@ -295,11 +295,13 @@ static bool
 equal_source(const struct group_plan *a, size_t a_index,
              const struct group_plan *b, size_t b_index)
 {
-    const struct plan_source *left = &a->sources[a_index];
-    const struct plan_source *right = &b->sources[b_index];
+    const struct plan_source *left;
+    const struct plan_source *right;
 
     if (a_index == PLAN_NO_SOURCE || b_index == PLAN_NO_SOURCE)
         return a_index == b_index;
+    left = &a->sources[a_index];
+    right = &b->sources[b_index];
     return equal_text(left->text, right->text) && left->given == right->given;
 }
 

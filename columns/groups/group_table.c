@@ -140,7 +140,7 @@ has_keys(const struct record *record, const struct colander_value *keys,
         return false;
     for (size_t i = 0; i < count; i++) {
         if ((missing >> i & 1) == 0 &&
-            any_value_compare(&record->keys[i], &keys[i]) != 0)
+            !any_value_equal(&record->keys[i], &keys[i]))
             return false;
     }
     return true;
@@ -203,9 +203,10 @@ group_table_find(struct group_table *table, const struct colander_value *keys,
     uint32_t i;
 
     *is_new = false;
-    *index = table->last; /* rows of a group are often together */
-    if (table->count > 0 && has_keys(group_table_record(table, table->last),
-                                     keys, count, missing)) {
+    *index = table->last; /* rows of a bucket are often together */
+    if (table->count > 0 && count > 0 && table->plan->keys[0].is_bucket &&
+        has_keys(group_table_record(table, table->last), keys, count,
+                 missing)) {
         keep_representatives(group_table_record(table, table->last), keys,
                              count);
         return COLANDER_OK;

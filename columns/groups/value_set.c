@@ -21,11 +21,12 @@ any_value_compare(const struct colander_value *a,
 uint64_t
 any_value_hash(const struct colander_value *value)
 {
-    const struct colander_value bytes = colander_binary(value->bytes);
+    struct colander_value bytes;
 
-    return value->type >= COLANDER_ARRAY
-               ? colander_value_hash(&bytes) + value->type
-               : colander_value_hash(value);
+    if (value->type < COLANDER_ARRAY)
+        return colander_value_hash(value);
+    bytes = colander_binary(value->bytes);
+    return colander_value_hash(&bytes) + value->type;
 }
 
 bool
@@ -118,7 +119,7 @@ value_set_add(struct value_set *set, const struct colander_value *value,
     uint32_t i;
 
     while ((i = hash_index_next(&set->index, hash, &at)) != HASH_INDEX_NONE) {
-        if (any_value_compare(&set->values[i], value) == 0)
+        if (any_value_equal(&set->values[i], value))
             return COLANDER_OK;
     }
     return add_new(set, value, hash, bytes, err);

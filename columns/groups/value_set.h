@@ -20,6 +20,17 @@
 int any_value_compare(const struct colander_value *a,
                       const struct colander_value *b);
 
+/* Returns whether they are equal, fast where they mostly are of one type. */
+static inline bool
+any_value_equal(const struct colander_value *a, const struct colander_value *b)
+{
+    if (a->type == COLANDER_STRING && b->type == COLANDER_STRING)
+        return colander_slice_equal(a->bytes, b->bytes);
+    if (a->type == COLANDER_TIMESTAMP && b->type == COLANDER_TIMESTAMP)
+        return a->second == b->second && a->nanosecond == b->nanosecond;
+    return any_value_compare(a, b) == 0;
+}
+
 uint64_t any_value_hash(const struct colander_value *value);
 
 /* Returns whether `value` represents equal values rather than `other`, which

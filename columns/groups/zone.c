@@ -211,8 +211,14 @@ add_rule(struct zone *zone, const struct rule *rule, struct colander_error *err)
         zone->first = rule->standard;
     if (!rule->has_summer)
         return COLANDER_OK;
-    if (zone->count > 0)
-        year = calendar_date_of(zone->changes[zone->count - 1].second).year;
+    if (zone->count > 0) {
+        const int64_t second = zone->changes[zone->count - 1].second;
+
+        if (second >= civil_day_number(10000, 1, 1) * CALENDAR_DAY)
+            return COLANDER_OK; /* no time of interest is after it */
+        if (second > civil_day_number(year, 1, 1) * CALENDAR_DAY)
+            year = calendar_date_of(second).year;
+    }
     last = year + YEARS_OF_CYCLE + 1;
     for (; year <= last && code == COLANDER_OK; year++) {
         const int64_t begin = rule_second(&rule->begin, year) - rule->standard;

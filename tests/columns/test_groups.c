@@ -356,7 +356,7 @@ TEST(sums_of_doubles_are_rounded_once)
             const int shift = (int)random_below(&random, 40);
 
             numbers[i] = ldexp((double)part, exponent + shift);
-            exact += (__int128)part << shift;
+            exact += (__int128)part * ((__int128)1 << shift);
         }
         /* the conversion rounds to the nearest, the even one of two */
         assert_true(bits_of(sum_of(numbers, count, &random) + 0.0) ==

@@ -86,9 +86,9 @@ random_value(uint64_t *random, int column, struct colander_value *value)
             ldexp((double)random_next(random), (int)random_below(random, 40)) -
             1e23);
     else
-        *value =
-            colander_timestamp(START + (int64_t)random_below(random, 9 * 86400),
-                               (uint32_t)random_below(random, 2));
+        *value = colander_timestamp(
+            START + (int64_t)random_below(random, 9 * 96) * 900,
+            (uint32_t)random_below(random, 2));
     return true;
 }
 
