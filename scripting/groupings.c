@@ -513,7 +513,8 @@ push_run(lua_State *L, int index)
     const int owner = lua_gettop(L);
     struct query *query;
 
-    luaL_checkstack(L, GIVEN_MAX + LUA_MINSTACK, "for functions of a grouping");
+    luaL_checkstack(L, GIVEN_MAX + 3 * LUA_MINSTACK,
+                    "for functions of a grouping");
     run->given = owner + 1;
     for (int i = 0; i < GIVEN_MAX; i++)
         lua_pushnil(L);

@@ -21,9 +21,9 @@ struct state_input {
     struct colander_slice key;
 };
 
-/* Adds a value to a state that is not of ROWS. *bytes grows with the memory that
- * is taken. *is_left_out is set to true if the value has a type that the measure
- * is not for. */
+/* Adds a value to a state that is not of ROWS. *bytes grows with the memory
+ * that is taken. *is_left_out is set to true if the value has a type that the
+ * measure is not for. */
 COLANDER_CHECKED enum colander_code state_add(enum slot_kind kind, void *state,
                                               const struct state_input *input,
                                               size_t *bytes, bool *is_left_out,

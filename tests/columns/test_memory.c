@@ -9,10 +9,12 @@
 #include "support/cases.h"
 #include "support/scoped.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #include "columns/candidates.h"
 #include "columns/finds/match_paths.h"
+#include "columns/groups.h"
 #include "columns/names.h"
 #include "columns/row.h"
 #include "support/failing_memory.h"
@@ -347,6 +349,71 @@ count_matched(struct colander_error *err)
     return code;
 }
 
+/* Adds rows with many groups and values to two groups, which are merged. */
+static enum colander_code
+add_to_groups(struct colander_groups *const groups[2],
+              struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (int64_t i = 0; i < 30 && code == COLANDER_OK; i++) {
+        struct colander_value s = colander_text("a text that is a key 00");
+        struct colander_value at = colander_timestamp(i / 5 * 200000, 0);
+        struct colander_value t = colander_double(ldexp(1, (int)i * 30));
+        const struct colander_value *const given[] = {&at, &s, &t, &t,
+                                                      &s,  &s, &t};
+        const struct colander_result row = {
+            .key = colander_slice_text("\x01k"),
+            .row = colander_buffer_slice(&large_row),
+        };
+
+        s.bytes.size = 10 + (size_t)i % 14;
+        code = colander_groups_add(groups[i % 2], &row, given, err);
+    }
+    return code == COLANDER_OK
+               ? colander_groups_merge(groups[0], groups[1], err)
+               : code;
+}
+
+static enum colander_code
+group_rows(struct colander_error *err)
+{
+    const struct colander_group_key keys[] = {
+        {"at", NULL, "1d", "Europe/Berlin"}, {"s", NULL, NULL, NULL}};
+    const struct colander_measure measures[] = {
+        {"sum", COLANDER_SUM, NULL, 0},
+        {"p", COLANDER_QUANTILE, NULL, 0.5},
+        {"max", COLANDER_MAX, NULL, 0},
+        {"distinct", COLANDER_DISTINCT, NULL, 0},
+        {"approx", COLANDER_APPROX_DISTINCT, NULL, 0},
+        {"first", COLANDER_FIRST, "l", 0},
+    };
+    struct colander_groups *groups[2] = {NULL, NULL};
+    struct colander_grouping grouping;
+    struct colander_slice row;
+    bool is_group = true;
+    enum colander_code code;
+
+    colander_grouping_init(&grouping);
+    grouping.keys = keys;
+    grouping.key_count = COUNT(keys);
+    grouping.measures = measures;
+    grouping.measure_count = COUNT(measures);
+    grouping.time_path = "m.n001";
+    grouping.fill = COLANDER_FILL_PREVIOUS;
+    grouping.order = "sum";
+    code = colander_groups_create(&grouping, &groups[0], err);
+    if (code == COLANDER_OK)
+        code = colander_groups_create(&grouping, &groups[1], err);
+    if (code == COLANDER_OK)
+        code = add_to_groups(groups, err);
+    while (code == COLANDER_OK && is_group)
+        code = colander_groups_next(groups[0], &is_group, &row, err);
+    colander_groups_destroy(groups[0]);
+    colander_groups_destroy(groups[1]);
+    return code;
+}
+
 TEST(operations_succeed_or_memory_is_short)
 {
     static const struct {
@@ -368,6 +435,7 @@ TEST(operations_succeed_or_memory_is_short)
         {"make filter query", make_filter_query, 1},
         {"hash path", hash_path, 1},
         {"count matched", count_matched, 5},
+        {"group rows", group_rows, 100},
     };
 
     for (size_t i = 0; i < COUNT(works); i++) {

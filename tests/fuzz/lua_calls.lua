@@ -56,7 +56,7 @@ local methods = {
     "get", "get_many", "group", "limit", "max", "message", "min", "name",
     "options", "order", "patch", "path", "plan", "put", "refilter", "reverse",
     "scan", "select", "sizes", "skip", "snapshot", "stats", "sum", "threads",
-    "tojson", "where",
+    "tojson", "where", "agg", "having", "fill",
 }
 
 local words = {
