@@ -22,7 +22,7 @@ dependencies = {"lua >= 5.4, < 5.5"}
 build = {
     type = "command",
     build_command = "cmake -S . -B build/rock -DCMAKE_BUILD_TYPE=Release"
-        .. " -DCOLANDER_TESTS=OFF -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"
+        .. " -DCOLANDER_TESTS=OFF -DCOLANDER_SERVER=OFF -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON"
         .. " && cmake --build build/rock --target colander_module",
     install = {
         lib = {

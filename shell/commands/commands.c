@@ -24,20 +24,39 @@ extern const struct command command_check;
 extern const struct command command_backup;
 extern const struct command command_restore;
 extern const struct command command_salvage;
+extern const struct command command_serve;
 extern const struct command command_shell;
 extern const struct command command_demo;
 extern const struct command command_completion;
 
 const struct command *const commands_all[] = {
-    &command_load,       &command_find,   &command_group,
-    &command_get,        &command_export, &command_put,
-    &command_delete,     &command_update, &command_drop,
-    &command_rename,     &command_copy,   &command_families,
-    &command_columns,    &command_stats,
+    &command_load,
+    &command_find,
+    &command_group,
+    &command_get,
+    &command_export,
+    &command_put,
+    &command_delete,
+    &command_update,
+    &command_drop,
+    &command_rename,
+    &command_copy,
+    &command_families,
+    &command_columns,
+    &command_stats,
 #ifdef COLANDER_FILTERS
     &command_refilter,
 #endif
-    &command_check,      &command_backup, &command_restore,
-    &command_salvage,    &command_shell,  &command_demo,
-    &command_completion, &command_help,   NULL,
+    &command_check,
+    &command_backup,
+    &command_restore,
+    &command_salvage,
+#ifdef COLANDER_SERVER
+    &command_serve,
+#endif
+    &command_shell,
+    &command_demo,
+    &command_completion,
+    &command_help,
+    NULL,
 };

@@ -10,7 +10,7 @@
 --
 -- SPDX-License-Identifier: MIT
 local layers = {
-    "core", "columns", "filters", "loading", "scripting", "shell",
+    "core", "columns", "filters", "loading", "scripting", "serve", "shell",
 }
 
 -- The front headers of a layer other than the one with its name. Those with
@@ -50,6 +50,7 @@ local published = {
     ["columns/candidates.h"] = true,
     ["filters/option_fields.h"] = true,
     ["loading/load.h"] = true,
+    ["serve/token.h"] = true,
 }
 
 -- A bridge: the C++ files of a layer, and the headers that they share.
@@ -80,6 +81,7 @@ local libraries = {
       files = is_codec, only = "core/tables/table_codec.c and loading" },
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
       only = "core/tables/table_codec.c" },
+    { header = "^microhttpd%.h", layers = { serve = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

@@ -82,6 +82,10 @@ STORE restore backups
 DIR salvage store
 STORE shell
 END
+if has_server; then
+    run 2 serve
+    says_some '^colander: serve: STORE is missing$'
+fi
 run 2 get store family key more
 says_some "^colander: get: unexpected argument 'more'$"
 says_some '^usage: colander get STORE FAMILY KEY'

@@ -1,0 +1,273 @@
+/* See answer.h. SPDX-License-Identifier: MIT */
+#include "serve/answer.h"
+#include "serve/reply.h"
+
+#include <microhttpd.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+struct answer {
+    struct job job; /* first: a job is its answer */
+    const struct answers *answers;
+    struct writer *writer;
+    pthread_mutex_t lock;
+    struct MHD_Connection *connection; /* NULL: left */
+    struct colander_cursor *cursor;    /* to be cancelled; may be NULL */
+    struct colander_buffer ready;      /* being sent */
+    struct colander_buffer next;       /* the worker's, while it works */
+    size_t sent;                       /* bytes of `ready` */
+    bool is_suspended;                 /* the connection is */
+    bool is_working;                   /* queued or running in a worker */
+    bool is_ended;                     /* nothing follows `next` */
+    bool is_begun;                     /* the reply is queued */
+    struct colander_error failure;     /* OK, or why it has not begun */
+    _Atomic(enum answer_stop) stop;
+};
+
+/* --------------------------------------------------------------- worker --- */
+
+static void
+destroy(struct answer *answer)
+{
+    const struct answers *answers = answer->answers;
+
+    answer->writer->destroy(answer->writer);
+    pthread_mutex_destroy(&answer->lock);
+    colander_buffer_release(&answer->ready);
+    colander_buffer_release(&answer->next);
+    free(answer);
+    answers->destroyed(answers->context);
+}
+
+/* The functions below require the lock. */
+
+static void
+resume(struct answer *answer)
+{
+    if (!answer->is_suspended)
+        return;
+    answer->is_suspended = false;
+    MHD_resume_connection(answer->connection);
+}
+
+static void
+submit(struct answer *answer)
+{
+    answer->is_working = true;
+    workers_submit(answer->answers->workers, &answer->job);
+}
+
+/* Makes what was written ready to be sent, and has more written. */
+static void
+turn(struct answer *answer)
+{
+    struct colander_buffer sent = answer->ready;
+
+    if (answer->sent < answer->ready.size || answer->is_working)
+        return;
+    answer->ready = answer->next;
+    answer->next = sent;
+    colander_buffer_clear(&answer->next);
+    answer->sent = 0;
+    if (!answer->is_ended)
+        submit(answer);
+}
+
+static void
+explain_stop(enum answer_stop stop, struct colander_error *failure)
+{
+    if (stop == ANSWER_LATE)
+        (void)COLANDER_FAIL(failure, COLANDER_CANCELLED,
+                            "the time of the request is over");
+    else if (stop == ANSWER_ENDED)
+        (void)COLANDER_FAIL(failure, COLANDER_CANCELLED, "the server ends");
+}
+
+/* Ends the answer with a failure. If no byte of it was ready it becomes the
+ * reply; otherwise its frame does not fit only if memory is short, and then
+ * the connection is closed without the end of the body. */
+static void
+end(struct answer *answer, struct colander_error *failure)
+{
+    explain_stop(atomic_load(&answer->stop), failure);
+    answer->is_ended = true;
+    if (!answer->is_begun && answer->ready.size == 0) {
+        answer->failure = *failure;
+        return;
+    }
+    if (answer->writer->fail(answer->writer, &answer->next, failure) !=
+        COLANDER_OK)
+        atomic_store(&answer->stop, ANSWER_LEFT);
+}
+
+static void
+run(struct job *job)
+{
+    struct answer *answer = (struct answer *)job;
+    struct colander_error err;
+    bool is_end = false;
+    bool is_last;
+    enum colander_code code = COLANDER_OK;
+
+    err.code = COLANDER_OK;
+    if (answer_stopped(answer) != ANSWER_GOES_ON)
+        code = COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
+    else
+        code = answer->writer->write(answer->writer, answer, &answer->next,
+                                     &is_end, &err);
+    pthread_mutex_lock(&answer->lock);
+    answer->is_working = false;
+    answer->is_ended = is_end;
+    if (code != COLANDER_OK)
+        end(answer, &err);
+    is_last = answer->connection == NULL;
+    if (!is_last) {
+        turn(answer);
+        resume(answer);
+    }
+    pthread_mutex_unlock(&answer->lock);
+    if (is_last)
+        destroy(answer);
+}
+
+/* ----------------------------------------------------------- connection --- */
+
+struct answer *
+answer_create(const struct answers *answers, struct writer *writer)
+{
+    struct answer *answer = calloc(1, sizeof(*answer));
+
+    if (answer == NULL) {
+        writer->destroy(writer);
+        return NULL;
+    }
+    answer->job.run = run;
+    answer->answers = answers;
+    answer->writer = writer;
+    pthread_mutex_init(&answer->lock, NULL);
+    return answer;
+}
+
+void
+answer_start(struct answer *answer, struct MHD_Connection *connection)
+{
+    pthread_mutex_lock(&answer->lock);
+    answer->connection = connection;
+    answer->is_suspended = true;
+    MHD_suspend_connection(connection);
+    submit(answer);
+    pthread_mutex_unlock(&answer->lock);
+}
+
+/* Copies bytes to the connection, or suspends it until there are some. */
+static ssize_t
+send_more(void *context, uint64_t position, char *to, size_t size)
+{
+    struct answer *answer = context;
+    ssize_t count;
+
+    (void)position;
+    pthread_mutex_lock(&answer->lock);
+    turn(answer);
+    if (atomic_load(&answer->stop) == ANSWER_LEFT) {
+        count = MHD_CONTENT_READER_END_WITH_ERROR;
+    } else if (answer->sent < answer->ready.size) {
+        if (size > answer->ready.size - answer->sent)
+            size = answer->ready.size - answer->sent;
+        memcpy(to, answer->ready.data + answer->sent, size);
+        answer->sent += size;
+        count = (ssize_t)size;
+    } else if (answer->is_ended && !answer->is_working) {
+        count = MHD_CONTENT_READER_END_OF_STREAM;
+    } else {
+        answer->is_suspended = true;
+        MHD_suspend_connection(answer->connection);
+        count = 0;
+    }
+    pthread_mutex_unlock(&answer->lock);
+    return count;
+}
+
+/* An answer that is whole has its size; a longer one goes in chunks. Requires
+ * the lock. */
+static struct MHD_Response *
+respond(struct answer *answer)
+{
+    if (!answer->is_ended || answer->is_working || answer->next.size > 0)
+        return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, ANSWER_STEP,
+                                                 send_more, answer, NULL);
+    answer->sent = answer->ready.size;
+    return MHD_create_response_from_buffer(
+        answer->ready.size, answer->ready.data, MHD_RESPMEM_MUST_COPY);
+}
+
+unsigned
+answer_respond(struct answer *answer)
+{
+    struct MHD_Response *response = NULL;
+    struct colander_error failure;
+    struct MHD_Connection *connection = answer->connection;
+
+    pthread_mutex_lock(&answer->lock);
+    failure = answer->failure;
+    answer->is_begun = failure.code == COLANDER_OK;
+    if (answer->is_begun)
+        response = respond(answer);
+    pthread_mutex_unlock(&answer->lock);
+    if (failure.code != COLANDER_OK)
+        return reply_failure(connection, &failure,
+                             answer_stopped(answer) == ANSWER_LATE,
+                             answer->writer->parameter, answer->writer->offset);
+    return reply_with(connection, MHD_HTTP_OK, response,
+                      answer->writer->content_type);
+}
+
+void
+answer_leave(struct answer *answer)
+{
+    bool is_last;
+
+    answer_stop(answer, ANSWER_LEFT);
+    pthread_mutex_lock(&answer->lock);
+    answer->connection = NULL;
+    answer->is_suspended = false;
+    is_last = !answer->is_working;
+    pthread_mutex_unlock(&answer->lock);
+    if (is_last)
+        destroy(answer);
+}
+
+void
+answer_stop(struct answer *answer, enum answer_stop why)
+{
+    struct colander_error failure;
+
+    pthread_mutex_lock(&answer->lock);
+    if (why == ANSWER_LEFT || atomic_load(&answer->stop) == ANSWER_GOES_ON)
+        atomic_store(&answer->stop, why);
+    if (answer->cursor != NULL)
+        colander_cursor_cancel(answer->cursor);
+    if (!answer->is_working && !answer->is_ended && why != ANSWER_LEFT &&
+        answer->connection != NULL)
+        end(answer, &failure); /* no worker is there to say so */
+    if (answer->connection != NULL && !answer->is_working)
+        resume(answer); /* a worker does it when it has stopped */
+    pthread_mutex_unlock(&answer->lock);
+}
+
+enum answer_stop
+answer_stopped(const struct answer *answer)
+{
+    return atomic_load(&answer->stop);
+}
+
+void
+answer_watch(struct answer *answer, struct colander_cursor *cursor)
+{
+    pthread_mutex_lock(&answer->lock);
+    answer->cursor = cursor;
+    if (cursor != NULL && atomic_load(&answer->stop) != ANSWER_GOES_ON)
+        colander_cursor_cancel(cursor);
+    pthread_mutex_unlock(&answer->lock);
+}

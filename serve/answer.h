@@ -1,0 +1,88 @@
+/*
+ * Answers: bytes that a worker writes and a connection sends.
+ *
+ * A writer appends to a buffer, step by step, while the connection sends the
+ * one before. If both are full, the writer has to wait and no thread does; if
+ * both are empty, the connection is suspended. So a client that reads slowly
+ * holds two buffers and a cursor.
+ *
+ * What fails before anything was sent becomes a reply with the status of the
+ * error. Later failures are the last frame.
+ *
+ * Life:    create -> start -> (resumed) respond -> leave
+ *          answer_stop at any time before leave, from any thread
+ * Threads: start, respond and leave are called by the connection's thread
+ * Locks:   the answer's, and within it those of libmicrohttpd
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_ANSWER_H
+#define SERVE_ANSWER_H
+
+#include "columns/columns.h"
+#include "serve/workers.h"
+
+struct MHD_Connection;
+struct answer;
+
+/* Writes what an answer says. Embedded in a struct that knows more. */
+struct writer {
+    /* Appends some bytes, at least ANSWER_STEP unless *is_end is set to true.
+     * A failure leaves whole frames in `bytes`. */
+    enum colander_code (*write)(struct writer *writer, struct answer *answer,
+                                struct colander_buffer *bytes, bool *is_end,
+                                struct colander_error *err);
+
+    /* Appends the frame that ends an answer which has begun. */
+    enum colander_code (*fail)(struct writer *writer,
+                               struct colander_buffer *bytes,
+                               const struct colander_error *failure);
+    void (*destroy)(struct writer *writer);
+    const char *content_type; /* static */
+
+    /* Where a failure is, for the client; NULL: nowhere. Static. */
+    const char *parameter;
+    size_t offset;
+};
+
+#define ANSWER_STEP ((size_t)32 << 10)
+
+enum answer_stop {
+    ANSWER_GOES_ON,
+    ANSWER_LEFT,  /* the client has left */
+    ANSWER_LATE,  /* the time that it asked for is over */
+    ANSWER_ENDED, /* the server ends */
+};
+
+/* What the answers of a server share. */
+struct answers {
+    struct workers *workers;
+    void (*destroyed)(void *context); /* an answer is gone */
+    void *context;
+};
+
+/* Takes `writer`. Returns NULL, and destroys it, if memory is short. */
+struct answer *answer_create(const struct answers *answers,
+                             struct writer *writer);
+
+/* Suspends the connection, and has the answer written. */
+void answer_start(struct answer *answer, struct MHD_Connection *connection);
+
+/* Queues the reply on the connection, which was resumed. Returns its status, or
+ * 0 if it cannot be queued. */
+unsigned answer_respond(struct answer *answer);
+
+/* The connection is done with the answer, which frees itself. */
+void answer_leave(struct answer *answer);
+
+/* Ends the answer for this reason. It is not freed before leave. */
+void answer_stop(struct answer *answer, enum answer_stop why);
+
+/* Returns why the answer ends, for its writer: any thread may ask. */
+enum answer_stop answer_stopped(const struct answer *answer);
+
+/* Makes a stop cancel `cursor`. NULL: nothing any more, to be called before the
+ * cursor is closed. For the writer. */
+void answer_watch(struct answer *answer, struct colander_cursor *cursor);
+
+#endif

@@ -1,0 +1,426 @@
+/* See find.h. SPDX-License-Identifier: MIT */
+#include "serve/find.h"
+#include "core/fields.h"
+#include "serve/question.h"
+#include "serve/reply.h"
+
+#include <stdlib.h>
+
+#define MATCHED_COLUMN "_matched"
+
+/* Bytes of rows in order that are held; others wait in a file. */
+#define ORDERED_SIZE_MAX ((size_t)64 << 20)
+
+struct find {
+    struct writer writer; /* first */
+    struct server *server;
+    struct question question;
+    struct colander_family *family;
+    struct colander_cursor *cursor;
+    struct colander_ordered *ordered;     /* NULL: rows come by key */
+    struct colander_matches *matches;     /* of ordered rows; may be NULL */
+    struct colander_row_builder *builder; /* of frames */
+    struct colander_buffer row;           /* with the columns that matched */
+    struct colander_buffer cut;           /* the selected columns */
+    struct answer *answer;                /* that is being written */
+    uint64_t row_count;
+    uint64_t skipped;
+    bool has_begun;
+};
+
+#define COUNT(name, member) FIELD(UINT64, name, colander_explain, member)
+
+static const struct field explain_fields[] = {
+    COUNT("files", file_count),
+    COUNT("files_pruned", files_pruned),
+    COUNT("files_located", files_located),
+    COUNT("files_read", files_read),
+    COUNT("candidates", candidate_count),
+    COUNT("rows_read", rows_read),
+    COUNT("rows_verified", rows_verified),
+    COUNT("bytes_read", bytes_read),
+    COUNT("plan_us", plan_time),
+    COUNT("read_us", read_time),
+    COUNT("verify_us", verify_time),
+    FIELD_END,
+};
+
+/* Whose rows the thread sorts, for is_cancelled, which is told nothing. */
+static _Thread_local const struct answer *sorted_answer;
+
+static bool
+is_cancelled(void)
+{
+    return answer_stopped(sorted_answer) != ANSWER_GOES_ON;
+}
+
+/* --------------------------------------------------------------- frames --- */
+
+/* Appends what was built: a frame, or a row of its own. */
+static enum colander_code
+append_built(struct find *find, struct colander_buffer *bytes,
+             struct colander_error *err)
+{
+    struct colander_slice map;
+    enum colander_code code;
+
+    if (!find->question.is_msgpack) {
+        code = reply_append_built(bytes, find->builder, err);
+        return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
+                                   : code;
+    }
+    code = colander_row_builder_finish(find->builder, &map, err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(bytes, map.data, map.size, err)
+               : code;
+}
+
+/* Replaces find->row by `row` with the columns that matched in it. */
+static enum colander_code
+add_matches(struct find *find, const struct colander_result *result,
+            struct colander_slice row, struct colander_error *err)
+{
+    struct colander_row_builder *builder = find->builder;
+    struct colander_slice patch;
+    enum colander_code code;
+
+    colander_row_builder_begin_array(builder, MATCHED_COLUMN);
+    for (size_t i = 0; i < result->columns.count; i++)
+        colander_row_builder_add(builder, NULL,
+                                 colander_text(result->columns.paths[i]));
+    colander_row_builder_end(builder);
+    code = colander_row_builder_finish(builder, &patch, err);
+    if (code == COLANDER_OK)
+        code = colander_row_patch(row, patch, &find->row, err);
+    return code;
+}
+
+/* Appends a row, whole or not at all. */
+static enum colander_code
+append_row(struct find *find, struct colander_slice key,
+           struct colander_slice row, struct colander_buffer *bytes,
+           struct colander_error *err)
+{
+    const size_t size = bytes->size;
+    enum colander_code code;
+
+    if (find->question.is_msgpack)
+        code = colander_row_append_keyed(bytes, key, row, err);
+    else
+        code = colander_json_append_row(bytes, key, row, err);
+    if (code == COLANDER_OK && !find->question.is_msgpack)
+        code = colander_buffer_append(bytes, "\n", 1, err);
+    if (code != COLANDER_OK)
+        bytes->size = size;
+    return code;
+}
+
+/* Appends a row of a find, unless it is skipped. */
+static enum colander_code
+pass_row(struct find *find, const struct colander_result *result,
+         struct colander_buffer *bytes, struct colander_error *err)
+{
+    const struct question *question = &find->question;
+    struct colander_slice row = result->row;
+    enum colander_code code = COLANDER_OK;
+
+    if (find->skipped < question->skip) {
+        find->skipped++;
+        return COLANDER_OK;
+    }
+    if (find->ordered != NULL && question->path_count > 0) {
+        code = colander_row_select(row, question->paths, question->path_count,
+                                   &find->cut, err);
+        row = colander_buffer_slice(&find->cut);
+    }
+    if (code == COLANDER_OK && question->is_any) {
+        code = add_matches(find, result, row, err);
+        row = colander_buffer_slice(&find->row);
+    }
+    if (code == COLANDER_OK)
+        code = append_row(find, result->key, row, bytes, err);
+    if (code == COLANDER_OK) {
+        find->row_count++;
+        atomic_fetch_add(&find->server->row_count, 1);
+    }
+    return code;
+}
+
+static void
+add_explanation(struct find *find)
+{
+    struct colander_row_builder *builder = find->builder;
+    struct colander_explain explain;
+
+    colander_cursor_explain(find->cursor, &explain);
+    colander_row_builder_add(builder, "plan",
+                             colander_text(colander_plan_name(explain.plan)));
+    if (explain.reason != NULL)
+        colander_row_builder_add(builder, "reason",
+                                 colander_text(explain.reason));
+    for (const struct field *field = explain_fields; field->name != NULL;
+         field++)
+        colander_row_builder_add(
+            builder, field->name,
+            colander_unsigned(field_number(field, &explain)));
+}
+
+static enum colander_code
+append_end(struct find *find, struct colander_buffer *bytes,
+           struct colander_error *err)
+{
+    colander_row_builder_begin_map(find->builder, "_end");
+    colander_row_builder_add(find->builder, "rows",
+                             colander_unsigned(find->row_count));
+    if (find->question.explains)
+        add_explanation(find);
+    colander_row_builder_end(find->builder);
+    return append_built(find, bytes, err);
+}
+
+static enum colander_code
+fail_find(struct writer *writer, struct colander_buffer *bytes,
+          const struct colander_error *failure)
+{
+    struct find *find = (struct find *)writer;
+    struct colander_slice left; /* by what has failed */
+
+    (void)!colander_row_builder_finish(find->builder, &left, NULL);
+    reply_build_error(find->builder, colander_code_name(failure->code),
+                      failure->message, NULL, 0);
+    return append_built(find, bytes, NULL);
+}
+
+/* ----------------------------------------------------------------- rows --- */
+
+static enum colander_code
+begin_order(struct find *find, struct colander_error *err)
+{
+    const struct question *question = &find->question;
+    const char *directory = getenv("TMPDIR");
+    struct colander_order order;
+    enum colander_code code;
+
+    colander_order_init(&order);
+    order.path = question->order;
+    order.is_descending = question->is_descending;
+    if (question->limit < UINT64_MAX - question->skip)
+        order.limit = question->limit + question->skip;
+    order.size_max = ORDERED_SIZE_MAX;
+    order.is_cancelled = is_cancelled;
+    order.directory =
+        directory != NULL && directory[0] != '\0' ? directory : "/var/tmp";
+    code = colander_ordered_create(&order, &find->ordered, err);
+    find->writer.parameter = code == COLANDER_INVALID ? "order" : NULL;
+    return code;
+}
+
+/* Reads all rows of the cursor, to be ordered. */
+static enum colander_code
+order_rows(struct find *find, struct colander_error *err)
+{
+    enum colander_code code = begin_order(find, err);
+    bool is_row = true;
+
+    while (code == COLANDER_OK) {
+        struct colander_result result;
+
+        code = colander_cursor_next(find->cursor, &is_row, &result, err);
+        if (code != COLANDER_OK || !is_row)
+            break;
+        code = colander_ordered_add(find->ordered, &result, err);
+    }
+    return code;
+}
+
+/* Starts the find, in a thread that may wait for the disk. */
+static enum colander_code
+begin_find(struct find *find, struct answer *answer, struct colander_error *err)
+{
+    enum colander_code code =
+        question_resolve(&find->question, find->family, &find->writer.parameter,
+                         &find->writer.offset, err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_find(find->family, &find->question.query,
+                                    &find->cursor, err);
+    if (code != COLANDER_OK)
+        return code;
+    find->has_begun = true;
+    answer_watch(answer, find->cursor);
+    return find->question.order == NULL ? COLANDER_OK : order_rows(find, err);
+}
+
+/* Finds out again which columns of an ordered row matched. */
+static enum colander_code
+match_again(struct find *find, struct colander_result *result,
+            struct colander_error *err)
+{
+    enum colander_code code;
+    bool is_match;
+
+    if (!find->question.is_any)
+        return COLANDER_OK;
+    if (find->matches == NULL)
+        find->matches = colander_matches_create();
+    if (find->matches == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for the columns that matched");
+    code = colander_predicate_evaluate(find->question.where, result->row,
+                                       &is_match, find->matches, err);
+    result->columns = colander_matches_columns(find->matches);
+    return code;
+}
+
+static enum colander_code
+next_row(struct find *find, bool *is_row, struct colander_result *result,
+         struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (find->ordered == NULL)
+        return colander_cursor_next(find->cursor, is_row, result, err);
+    code = colander_ordered_next(find->ordered, is_row, result, err);
+    if (code == COLANDER_OK && *is_row)
+        code = match_again(find, result, err);
+    return code;
+}
+
+static enum colander_code
+write_rows(struct writer *writer, struct answer *answer,
+           struct colander_buffer *bytes, bool *is_end,
+           struct colander_error *err)
+{
+    struct find *find = (struct find *)writer;
+    enum colander_code code = COLANDER_OK;
+    bool is_row = true;
+
+    sorted_answer = answer;
+    if (!find->has_begun)
+        code = begin_find(find, answer, err);
+    find->answer = answer;
+    while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {
+        struct colander_result result;
+
+        code = next_row(find, &is_row, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = pass_row(find, &result, bytes, err);
+    }
+    *is_end = code == COLANDER_OK && !is_row;
+    return *is_end ? append_end(find, bytes, err) : code;
+}
+
+/* -------------------------------------------------------------- one row --- */
+
+static enum colander_code
+write_row(struct writer *writer, struct answer *answer,
+          struct colander_buffer *bytes, bool *is_end,
+          struct colander_error *err)
+{
+    struct find *find = (struct find *)writer;
+    const struct question *question = &find->question;
+    struct colander_read read = {NULL, question->paths, question->path_count};
+    enum colander_code code;
+    bool found = false;
+
+    (void)answer;
+    *is_end = true;
+    code = question_resolve(&find->question, find->family, &writer->parameter,
+                            &writer->offset, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_get(find->family, question->query.keys.exact, &read,
+                               &find->row, &found, err);
+    if (code == COLANDER_OK && !found)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "no row '%s' in family '%s'",
+                             parameters_value(&question->parameters, "key"),
+                             colander_family_name(find->family));
+    if (code == COLANDER_OK)
+        code = append_row(find, question->query.keys.exact,
+                          colander_buffer_slice(&find->row), bytes, err);
+    if (code == COLANDER_OK)
+        atomic_fetch_add(&find->server->row_count, 1);
+    return code;
+}
+
+/* ------------------------------------------------------------------ all --- */
+
+static void
+destroy_find(struct writer *writer)
+{
+    struct find *find = (struct find *)writer;
+
+    if (find->cursor != NULL && find->answer != NULL)
+        answer_watch(find->answer, NULL);
+    colander_cursor_close(find->cursor);
+    colander_ordered_destroy(find->ordered);
+    colander_matches_destroy(find->matches);
+    colander_row_builder_destroy(find->builder);
+    colander_buffer_release(&find->row);
+    colander_buffer_release(&find->cut);
+    colander_family_close(find->family);
+    question_release(&find->question);
+    free(find);
+}
+
+/* Opens the family, which must exist. */
+static enum colander_code
+open_family(struct find *find, struct server *server, const char *name,
+            struct colander_error *err)
+{
+    enum colander_code code =
+        colander_family_open(server->store, name, &find->family, err);
+
+    if (code == COLANDER_OK && !colander_family_exists(find->family))
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'", name);
+    return code;
+}
+
+static enum colander_code
+make(struct server *server, struct parameters *parameters, bool is_get,
+     struct writer **writer, const char **parameter, size_t *offset,
+     struct colander_error *err)
+{
+    struct find *find = calloc(1, sizeof(*find));
+    enum colander_code code = COLANDER_OK;
+
+    if (find != NULL)
+        find->builder = colander_row_builder_create();
+    if (find == NULL || find->builder == NULL) {
+        free(find);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    }
+    find->writer.write = is_get ? write_row : write_rows;
+    find->writer.fail = fail_find;
+    find->writer.destroy = destroy_find;
+    find->server = server;
+    code = open_family(find, server, parameters->path[1], err);
+    if (code == COLANDER_OK)
+        code = question_read(&find->question, parameters, is_get, parameter,
+                             offset, err);
+    if (code != COLANDER_OK) {
+        destroy_find(&find->writer);
+        return code;
+    }
+    find->writer.content_type =
+        find->question.is_msgpack ? REPLY_MSGPACK : REPLY_JSONL;
+    *writer = &find->writer;
+    return COLANDER_OK;
+}
+
+enum colander_code
+find_rows(struct server *server, struct parameters *parameters,
+          struct writer **writer, const char **parameter, size_t *offset,
+          struct colander_error *err)
+{
+    return make(server, parameters, false, writer, parameter, offset, err);
+}
+
+enum colander_code
+find_row(struct server *server, struct parameters *parameters,
+         struct writer **writer, const char **parameter, size_t *offset,
+         struct colander_error *err)
+{
+    return make(server, parameters, true, writer, parameter, offset, err);
+}

@@ -1,0 +1,186 @@
+/* See reply.h. SPDX-License-Identifier: MIT */
+#include "serve/reply.h"
+#include "columns/utf8.h"
+
+#include <microhttpd.h>
+#include <stdio.h>
+
+#define MESSAGE_SIZE sizeof(((struct colander_error *)0)->message)
+#define NO_MEMORY_TEXT                                                         \
+    "{\"error\":{\"code\":\"no memory\",\"message\":\"no memory\"}}\n"
+
+/* ----------------------------------------------------------------- text --- */
+
+enum colander_code
+reply_append_built(struct colander_buffer *json,
+                   struct colander_row_builder *builder,
+                   struct colander_error *err)
+{
+    struct colander_value value = colander_null();
+    enum colander_code code =
+        colander_row_builder_finish(builder, &value.bytes, err);
+
+    value.type = COLANDER_MAP;
+    if (code == COLANDER_OK)
+        code = colander_json_append_value(json, &value, err);
+    return code;
+}
+
+/* JSON has text: bytes of a message that are not, as they came from a client,
+ * become question marks. */
+static struct colander_value
+text_of(const char *message, char text[MESSAGE_SIZE])
+{
+    struct colander_slice left;
+
+    (void)snprintf(text, MESSAGE_SIZE, "%s", message);
+    left = colander_slice_text(text);
+    for (;;) {
+        const size_t good = colander_utf8_size(left);
+
+        left = colander_slice_of(left.data + good, left.size - good);
+        if (left.size == 0)
+            return colander_text(text);
+        text[left.data - (const uint8_t *)text] = '?';
+    }
+}
+
+void
+reply_build_error(struct colander_row_builder *builder, const char *code,
+                  const char *message, const char *parameter, size_t offset)
+{
+    char text[MESSAGE_SIZE];
+    char name[MESSAGE_SIZE];
+
+    colander_row_builder_begin_map(builder, "error");
+    colander_row_builder_add(builder, "code", colander_text(code));
+    colander_row_builder_add(builder, "message", text_of(message, text));
+    if (parameter != NULL) {
+        colander_row_builder_begin_map(builder, "at");
+        colander_row_builder_add(builder, "parameter",
+                                 text_of(parameter, name));
+        colander_row_builder_add(builder, "offset", colander_unsigned(offset));
+        colander_row_builder_end(builder);
+    }
+    colander_row_builder_end(builder);
+}
+
+/* -------------------------------------------------------------- replies --- */
+
+/* What a browser may do with a reply: show it, and nothing else. */
+static const struct {
+    const char *name;
+    const char *value;
+} headers[] = {
+    {MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
+    {"X-Content-Type-Options", "nosniff"},
+    {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},
+    {"Cross-Origin-Resource-Policy", "same-origin"},
+};
+
+static void
+add_headers(struct MHD_Response *response, unsigned status,
+            const char *content_type)
+{
+    (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
+                                  content_type);
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
+        (void)MHD_add_response_header(response, headers[i].name,
+                                      headers[i].value);
+    if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER,
+                                      "1");
+    if (status == MHD_HTTP_UNAUTHORIZED)
+        (void)MHD_add_response_header(
+            response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
+    if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW,
+                                      "GET, POST");
+}
+
+unsigned
+reply_with(struct MHD_Connection *connection, unsigned status,
+           struct MHD_Response *response, const char *content_type)
+{
+    enum MHD_Result is_queued;
+
+    if (response == NULL)
+        return 0;
+    add_headers(response, status, content_type);
+    is_queued = MHD_queue_response(connection, status, response);
+    MHD_destroy_response(response);
+    return is_queued == MHD_YES ? status : 0;
+}
+
+static unsigned
+reply_error_at(struct MHD_Connection *connection, unsigned status,
+               const char *code, const char *message, const char *parameter,
+               size_t offset, bool closes)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    struct colander_slice text = colander_slice_text(NO_MEMORY_TEXT);
+    struct MHD_Response *response;
+    unsigned replied;
+
+    if (builder != NULL)
+        reply_build_error(builder, code, message, parameter, offset);
+    if (builder != NULL &&
+        reply_append_built(&json, builder, NULL) == COLANDER_OK &&
+        colander_buffer_append(&json, "\n", 1, NULL) == COLANDER_OK)
+        text = colander_buffer_slice(&json);
+    else
+        status = MHD_HTTP_SERVICE_UNAVAILABLE;
+    colander_row_builder_destroy(builder);
+    response = MHD_create_response_from_buffer(text.size, (void *)text.data,
+                                               MHD_RESPMEM_MUST_COPY);
+    if (response != NULL && closes)
+        (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
+                                      "close");
+    replied = reply_with(connection, status, response, REPLY_JSON);
+    colander_buffer_release(&json);
+    return replied;
+}
+
+unsigned
+reply_error(struct MHD_Connection *connection, unsigned status,
+            const char *code, const char *message, bool closes)
+{
+    return reply_error_at(connection, status, code, message, NULL, 0, closes);
+}
+
+static unsigned
+status_of(enum colander_code code, bool is_late)
+{
+    switch (code) {
+    case COLANDER_NOT_FOUND:
+        return MHD_HTTP_NOT_FOUND;
+    case COLANDER_READ_ONLY:
+        return MHD_HTTP_FORBIDDEN;
+    case COLANDER_EXISTS:
+    case COLANDER_DROPPED:
+        return MHD_HTTP_CONFLICT;
+    case COLANDER_INVALID:
+    case COLANDER_LIMIT:
+    case COLANDER_TOO_NEW:
+        return MHD_HTTP_BAD_REQUEST;
+    case COLANDER_CANCELLED:
+        return is_late ? MHD_HTTP_GATEWAY_TIMEOUT
+                       : MHD_HTTP_SERVICE_UNAVAILABLE;
+    case COLANDER_BUSY:
+    case COLANDER_NO_MEMORY:
+        return MHD_HTTP_SERVICE_UNAVAILABLE;
+    default:
+        return MHD_HTTP_INTERNAL_SERVER_ERROR;
+    }
+}
+
+unsigned
+reply_failure(struct MHD_Connection *connection,
+              const struct colander_error *failure, bool is_late,
+              const char *parameter, size_t offset)
+{
+    return reply_error_at(connection, status_of(failure->code, is_late),
+                          colander_code_name(failure->code), failure->message,
+                          parameter, offset, false);
+}

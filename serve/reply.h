@@ -1,0 +1,51 @@
+/*
+ * Replies: responses with their headers, and errors as JSON:
+ *
+ *     {"error":{"code":"invalid","message":"...",
+ *               "at":{"parameter":"q","offset":7}}}
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_REPLY_H
+#define SERVE_REPLY_H
+
+#include "columns/columns.h"
+
+struct MHD_Connection;
+struct MHD_Response;
+
+#define REPLY_JSON "application/json"
+#define REPLY_JSONL "application/x-ndjson"
+#define REPLY_MSGPACK "application/x-msgpack"
+#define REPLY_TEXT "text/plain; charset=utf-8"
+
+/* Queues `response`, which is taken; NULL: memory was short. Returns the
+ * status, or 0 if it cannot be queued: then the connection is to be closed. */
+unsigned reply_with(struct MHD_Connection *connection, unsigned status,
+                    struct MHD_Response *response, const char *content_type);
+
+/* Queues an error that the server itself has found: `code` is a word. With
+ * `closes` the connection is closed after it, as it is not known where the next
+ * request begins. */
+unsigned reply_error(struct MHD_Connection *connection, unsigned status,
+                     const char *code, const char *message, bool closes);
+
+/* Queues a failure of the library, with the status that suits its code; of a
+ * call that was cancelled, 504 if it was late. `parameter` has the mistake at
+ * byte `offset`; NULL: none has. */
+unsigned reply_failure(struct MHD_Connection *connection,
+                       const struct colander_error *failure, bool is_late,
+                       const char *parameter, size_t offset);
+
+/* Adds the error to a row that is built. */
+void reply_build_error(struct colander_row_builder *builder, const char *code,
+                       const char *message, const char *parameter,
+                       size_t offset);
+
+/* Appends what was built as JSON, on one line without its end. */
+COLANDER_CHECKED enum colander_code
+reply_append_built(struct colander_buffer *json,
+                   struct colander_row_builder *builder,
+                   struct colander_error *err);
+
+#endif

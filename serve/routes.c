@@ -1,0 +1,303 @@
+/* See routes.h. SPDX-License-Identifier: MIT */
+#include "serve/routes.h"
+#include "core/clock.h"
+#include "serve/facts.h"
+#include "serve/find.h"
+#include "serve/gate.h"
+#include "serve/parameters.h"
+#include "serve/reply.h"
+
+#include <stdlib.h>
+
+#define BODY_MAX ((size_t)64 << 10)
+#define DROPPED_MAX ((size_t)1 << 20) /* of a body that is too large */
+
+/* Makes the writer of an answer from parameters. A failure is one of them: sets
+ * *parameter, or NULL, and the byte. */
+typedef enum colander_code make_writer(struct server *server,
+                                       struct parameters *parameters,
+                                       struct writer **writer,
+                                       const char **parameter, size_t *offset,
+                                       struct colander_error *err);
+
+struct route {
+    const char *name; /* the first part of the path */
+    bool has_family;  /* it has a second part */
+    bool takes_form;  /* POST is allowed */
+    bool is_open;     /* without a token */
+    make_writer *make;
+};
+
+static const struct route routes[] = {
+    {"health", false, false, true, facts_health},
+    {"families", false, false, false, facts_families},
+    {"stats", false, false, false, facts_stats},
+    {"metrics", false, false, false, facts_metrics},
+    {"get", true, false, false, find_row},
+    {"find", true, true, false, find_rows},
+};
+
+enum request_state {
+    REQUEST_NEW,     /* its headers are there */
+    REQUEST_COMING,  /* its body comes */
+    REQUEST_WRITTEN, /* its answer is written */
+};
+
+struct request {
+    enum request_state state;
+    const struct route *route;
+    struct parameters parameters;
+    enum colander_code code; /* of reading the target */
+    struct colander_error err;
+    struct colander_buffer body;
+    size_t dropped;        /* bytes of the body that are too many */
+    struct answer *answer; /* NULL: none was made */
+    unsigned status;
+};
+
+static struct visitor *
+visitor_of(struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+    return info == NULL ? NULL : info->socket_context;
+}
+
+/* ------------------------------------------------------------ a request --- */
+
+void *
+route_begin(void *context, const char *target,
+            struct MHD_Connection *connection)
+{
+    struct request *request = calloc(1, sizeof(*request));
+
+    (void)context;
+    (void)connection;
+    if (request != NULL)
+        request->code =
+            parameters_read(&request->parameters, target, &request->err);
+    return request;
+}
+
+void
+route_end(void *context, struct MHD_Connection *connection, void **place,
+          enum MHD_RequestTerminationCode why)
+{
+    const struct door *door = context;
+    struct request *request = *place;
+    struct visitor *visitor = visitor_of(connection);
+
+    (void)why;
+    *place = NULL;
+    if (request == NULL)
+        return;
+    if (visitor != NULL)
+        visitor_end(door->server->visitors, visitor);
+    if (request->answer != NULL)
+        answer_leave(request->answer);
+    if (request->status < SERVER_STATUS_MAX)
+        atomic_fetch_add(&door->server->statuses[request->status], 1);
+    colander_buffer_release(&request->body);
+    parameters_release(&request->parameters);
+    free(request);
+}
+
+void
+route_visit(void *context, struct MHD_Connection *connection, void **visitor,
+            enum MHD_ConnectionNotificationCode what)
+{
+    const struct door *door = context;
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+    if (what == MHD_CONNECTION_NOTIFY_CLOSED)
+        visitor_leave(door->server->visitors, *visitor);
+    else if (info != NULL)
+        *visitor = visitor_enter(door->server->visitors, info->connect_fd,
+                                 door->is_local);
+}
+
+/* -------------------------------------------------------------- headers --- */
+
+static const struct route *
+find_route(const struct parameters *parameters)
+{
+    for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
+        if (parameters->path[0] != NULL &&
+            strcmp(parameters->path[0], routes[i].name) == 0 &&
+            (parameters->path[1] != NULL) == routes[i].has_family)
+            return &routes[i];
+    }
+    return NULL;
+}
+
+/* Refuses the request, or lets its body come. Returns the status of a reply;
+ * 0: none. */
+static unsigned
+begin(const struct door *door, struct MHD_Connection *connection,
+      struct request *request, const char *method, const char *version)
+{
+    const bool is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+    struct refusal refusal;
+
+    request->state = REQUEST_COMING;
+    request->route = find_route(&request->parameters);
+    refusal = gate_judge(door, visitor_of(connection), connection, version,
+                         request->route != NULL && request->route->is_open,
+                         is_post, BODY_MAX);
+    if (refusal.status != 0)
+        return reply_error(connection, refusal.status, refusal.code,
+                           refusal.message, refusal.closes);
+    if (request->code == COLANDER_NO_MEMORY)
+        return reply_failure(connection, &request->err, false, NULL, 0);
+    if (request->code == COLANDER_INVALID)
+        return reply_error(connection, MHD_HTTP_BAD_REQUEST, "bad request",
+                           request->err.message, true);
+    if (request->code != COLANDER_OK || request->route == NULL)
+        return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
+                           "there is no such path", is_post);
+    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
+        !(is_post && request->route->takes_form))
+        return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
+                           "the method is not allowed here", true);
+    return 0;
+}
+
+/* ----------------------------------------------------------------- body --- */
+
+/* A reply cannot be sent before the body has ended. One that does not end is
+ * cut off. */
+static enum MHD_Result
+take_body(struct request *request, const char *data, size_t *size)
+{
+    const size_t room = BODY_MAX - request->body.size;
+
+    if (*size > room || request->dropped > 0 ||
+        colander_buffer_append(&request->body, data, *size, NULL) !=
+            COLANDER_OK)
+        request->dropped += *size;
+    *size = 0;
+    return request->dropped <= DROPPED_MAX ? MHD_YES : MHD_NO;
+}
+
+/* --------------------------------------------------------------- answer --- */
+
+/* Counts one answer more, if there may be. */
+static bool
+admit(struct server *server)
+{
+    bool is_admitted;
+
+    pthread_mutex_lock(&server->lock);
+    is_admitted =
+        !server->is_ending && server->answer_count < server->options.answer_max;
+    server->answer_count += is_admitted;
+    pthread_mutex_unlock(&server->lock);
+    return is_admitted;
+}
+
+/* Makes the answer, which counts as one. Returns the status of a reply; 0: it
+ * is under way. */
+static unsigned
+make_answer(struct server *server, struct MHD_Connection *connection,
+            struct request *request, uint64_t deadline_ns)
+{
+    struct writer *writer = NULL;
+    const char *parameter = NULL;
+    struct colander_error err;
+    size_t offset = 0;
+
+    if (request->route->make(server, &request->parameters, &writer, &parameter,
+                             &offset, &err) != COLANDER_OK) {
+        server->answers.destroyed(server);
+        return reply_failure(connection, &err, false, parameter, offset);
+    }
+    request->answer = answer_create(&server->answers, writer);
+    if (request->answer == NULL) {
+        server->answers.destroyed(server);
+        return reply_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+                           "no memory", "no memory for an answer", false);
+    }
+    visitor_begin(server->visitors, visitor_of(connection), request->answer,
+                  deadline_ns);
+    answer_start(request->answer, connection);
+    return 0;
+}
+
+/* Sets when the answer must have ended, as the request asks. */
+static enum colander_code
+read_deadline(const struct parameters *parameters, uint64_t *deadline_ns,
+              struct colander_error *err)
+{
+    const char *text = parameters_value(parameters, "timeout");
+    int64_t seconds;
+
+    *deadline_ns = 0;
+    if (text == NULL)
+        return COLANDER_OK;
+    if (!colander_duration_read(colander_slice_text(text), &seconds) ||
+        seconds <= 0 || seconds > 366 * 86400)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "timeout: '%s' is not a duration: write 10s or 5m",
+                             text);
+    *deadline_ns = clock_ns() + (uint64_t)seconds * 1000000000;
+    return COLANDER_OK;
+}
+
+/* The request has come whole. */
+static unsigned
+answer_request(struct server *server, struct MHD_Connection *connection,
+               struct request *request)
+{
+    struct colander_error err;
+    uint64_t deadline_ns;
+
+    request->state = REQUEST_WRITTEN;
+    if (request->dropped > 0)
+        return reply_error(connection, MHD_HTTP_CONTENT_TOO_LARGE, "limit",
+                           "the body of the request is too large", true);
+    if (request->body.size > 0 &&
+        parameters_add_form(&request->parameters,
+                            colander_buffer_slice(&request->body),
+                            &err) != COLANDER_OK)
+        return reply_failure(connection, &err, false, NULL, 0);
+    if (read_deadline(&request->parameters, &deadline_ns, &err) != COLANDER_OK)
+        return reply_failure(connection, &err, false, "timeout", 0);
+    if (!admit(server))
+        return reply_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "busy",
+                           "the server is busy or ends: try again later", true);
+    return make_answer(server, connection, request, deadline_ns);
+}
+
+/* ------------------------------------------------------------------ all --- */
+
+enum MHD_Result
+route_take(void *context, struct MHD_Connection *connection, const char *path,
+           const char *method, const char *version, const char *data,
+           size_t *size, void **place)
+{
+    const struct door *door = context;
+    struct request *request = *place;
+    bool is_waiting = false; /* for more of the request, or for its answer */
+
+    (void)path;
+    if (request == NULL || visitor_of(connection) == NULL)
+        return MHD_NO; /* no memory */
+    if (request->state == REQUEST_COMING && *size > 0)
+        return take_body(request, data, size);
+    switch (request->state) {
+    case REQUEST_NEW:
+        request->status = begin(door, connection, request, method, version);
+        is_waiting = request->status == 0;
+        break;
+    case REQUEST_COMING:
+        request->status = answer_request(door->server, connection, request);
+        is_waiting = request->answer != NULL;
+        break;
+    case REQUEST_WRITTEN:
+        request->status = answer_respond(request->answer);
+        break;
+    }
+    return is_waiting || request->status != 0 ? MHD_YES : MHD_NO;
+}

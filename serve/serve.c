@@ -1,0 +1,233 @@
+/* See serve.h. SPDX-License-Identifier: MIT */
+#include "serve/serve.h"
+#include "core/clock.h"
+#include "serve/routes.h"
+#include "serve/serve_inside.h"
+
+#include <microhttpd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define HEADERS_MAX ((size_t)32 << 10) /* of a request, and of what is sent */
+#define CLOSE_MS 2000 /* for answers that were ended to be taken */
+
+void
+server_options_init(struct server_options *options)
+{
+    memset(options, 0, sizeof(*options));
+    options->connection_max = 1024;
+    options->answer_max = 256;
+    options->thread_max = 32;
+    options->request_ms = 30000;
+    options->stop_ms = 10000;
+}
+
+const char *
+server_address(const struct server *server)
+{
+    return server->address[0] == '\0' ? NULL : server->address;
+}
+
+/* -------------------------------------------------------------- answers --- */
+
+static void
+answer_destroyed(void *context)
+{
+    struct server *server = context;
+
+    pthread_mutex_lock(&server->lock);
+    server->answer_count--;
+    pthread_cond_broadcast(&server->has_fewer);
+    pthread_mutex_unlock(&server->lock);
+}
+
+/* Waits until there are no answers. Returns false after `wait_ms`. */
+static bool
+await_answers(struct server *server, uint64_t wait_ms)
+{
+    const struct timespec end = clock_after(CLOCK_REALTIME, wait_ms);
+    bool is_done;
+    int error = 0;
+
+    pthread_mutex_lock(&server->lock);
+    while (server->answer_count > 0 && error == 0)
+        error = pthread_cond_timedwait(&server->has_fewer, &server->lock, &end);
+    is_done = server->answer_count == 0;
+    pthread_mutex_unlock(&server->lock);
+    return is_done;
+}
+
+/* ---------------------------------------------------------------- doors --- */
+
+static void
+log_nothing(void *context, const char *format, va_list list)
+{
+    (void)context;
+    (void)format;
+    (void)list;
+}
+
+/* Starts the thread that speaks HTTP on a socket, which is taken. Signals are
+ * for the threads of the program. */
+static enum colander_code
+open_door(struct server *server, struct door *door, int *fd, bool is_local,
+          struct colander_error *err)
+{
+    const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD |
+                           MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+    sigset_t all;
+    sigset_t before;
+
+    door->server = server;
+    door->is_local = is_local;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    door->daemon = MHD_start_daemon(
+        flags, 0, NULL, NULL, route_take, door,                      /**/
+        MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,               /* first */
+        MHD_OPTION_LISTEN_SOCKET, *fd,                               /**/
+        MHD_OPTION_CONNECTION_LIMIT, server->options.connection_max, /**/
+        MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MAX,             /**/
+        MHD_OPTION_CONNECTION_TIMEOUT,
+        is_local ? 0U : (server->options.request_ms + 999) / 1000, /**/
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,                           /**/
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,                      /**/
+        MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,            /**/
+        MHD_OPTION_NOTIFY_COMPLETED, route_end, door,              /**/
+        MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,           /**/
+        MHD_OPTION_END);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    *fd = -1;
+    if (door->daemon == NULL)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot start to listen");
+    return COLANDER_OK;
+}
+
+/* Lets no one in any more. */
+static void
+shut_door(struct door *door)
+{
+    int fd = -1;
+
+    if (door->daemon != NULL)
+        fd = MHD_quiesce_daemon(door->daemon);
+    if (fd >= 0)
+        (void)close(fd);
+}
+
+/* Requires that there are no answers. */
+static void
+close_door(struct door *door)
+{
+    if (door->daemon != NULL)
+        MHD_stop_daemon(door->daemon);
+    door->daemon = NULL;
+}
+
+/* ---------------------------------------------------------------- start --- */
+
+static enum colander_code
+check_options(const struct server_options *options, struct colander_error *err)
+{
+    if (options->address == NULL)
+        return COLANDER_OK;
+    if (options->token == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "an address needs a token");
+    if (strlen(options->token) < TOKEN_SIZE_MIN ||
+        strlen(options->token) > TOKEN_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a token has %d to %d characters", TOKEN_SIZE_MIN,
+                             TOKEN_SIZE_MAX);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+open_doors(struct server *server, struct colander_error *err)
+{
+    const char *address = server->options.address;
+    enum colander_code code;
+    int fd = -1;
+
+    code = store_socket_open(&server->socket,
+                             colander_store_path(server->store), err);
+    if (code == COLANDER_OK && address != NULL)
+        code = address_listen(address, &fd, server->address, err);
+    if (code == COLANDER_OK)
+        code = open_door(server, &server->local, &server->socket.fd, true, err);
+    if (code == COLANDER_OK && address != NULL)
+        code = open_door(server, &server->network, &fd, false, err);
+    if (fd >= 0)
+        (void)close(fd);
+    return code;
+}
+
+enum colander_code
+server_start(struct colander_store *store, const struct server_options *options,
+             struct server **out, struct colander_error *err)
+{
+    const struct store_socket closed = STORE_SOCKET_CLOSED;
+    enum colander_code code = check_options(options, err);
+    struct server *server;
+
+    *out = NULL;
+    if (code != COLANDER_OK)
+        return code;
+    server = calloc(1, sizeof(*server));
+    if (server == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a server");
+    server->store = store;
+    server->options = *options;
+    server->socket = closed;
+    server->start = time(NULL);
+    if (options->token != NULL)
+        (void)snprintf(server->token.text, sizeof(server->token.text), "%s",
+                       options->token);
+    pthread_mutex_init(&server->lock, NULL);
+    pthread_cond_init(&server->has_fewer, NULL);
+    code = workers_create(options->thread_max, &server->workers, err);
+    if (code == COLANDER_OK)
+        code = visitors_create(options->request_ms, &server->visitors, err);
+    server->answers.workers = server->workers;
+    server->answers.destroyed = answer_destroyed;
+    server->answers.context = server;
+    if (code == COLANDER_OK)
+        code = open_doors(server, err);
+    server->options.address = server->options.token = NULL; /* borrowed */
+    if (code != COLANDER_OK)
+        server_stop(server);
+    else
+        *out = server;
+    return code;
+}
+
+/* ----------------------------------------------------------------- stop --- */
+
+void
+server_stop(struct server *server)
+{
+    if (server == NULL)
+        return;
+    store_socket_remove(&server->socket);
+    pthread_mutex_lock(&server->lock);
+    server->is_ending = true;
+    pthread_mutex_unlock(&server->lock);
+    shut_door(&server->local);
+    shut_door(&server->network);
+    if (!await_answers(server, server->options.stop_ms)) {
+        visitors_stop(server->visitors, false);
+        if (!await_answers(server, CLOSE_MS))
+            visitors_stop(server->visitors, true);
+        while (!await_answers(server, CLOSE_MS))
+            visitors_stop(server->visitors, true);
+    }
+    close_door(&server->local);
+    close_door(&server->network);
+    workers_destroy(server->workers);
+    visitors_destroy(server->visitors);
+    store_socket_close(&server->socket);
+    pthread_cond_destroy(&server->has_fewer);
+    pthread_mutex_destroy(&server->lock);
+    free(server);
+}

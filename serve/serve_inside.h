@@ -1,0 +1,50 @@
+/*
+ * The server, for the files of this folder.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_SERVE_INSIDE_H
+#define SERVE_SERVE_INSIDE_H
+
+#include "serve/answer.h"
+#include "serve/serve.h"
+#include "serve/sockets.h"
+#include "serve/token.h"
+#include "serve/visitors.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#define SERVER_STATUS_MAX 600
+
+/* A socket that requests come through. */
+struct door {
+    struct server *server;
+    struct MHD_Daemon *daemon; /* NULL: closed */
+    bool is_local;             /* the Unix socket */
+};
+
+struct server {
+    struct colander_store *store; /* borrowed */
+    struct server_options options;
+    struct token token;
+    struct store_socket socket;
+    char address[ADDRESS_TEXT_SIZE];
+    struct door local;
+    struct door network;
+    struct workers *workers;
+    struct visitors *visitors;
+    struct answers answers;
+    time_t start;
+
+    pthread_mutex_t lock;
+    pthread_cond_t has_fewer; /* answers */
+    uint32_t answer_count;    /* under way */
+    bool is_ending;
+
+    atomic_uint_fast64_t statuses[SERVER_STATUS_MAX]; /* replies with each */
+    atomic_uint_fast64_t row_count;                   /* rows of answers */
+};
+
+#endif

@@ -1,0 +1,134 @@
+/* See token.h. SPDX-License-Identifier: MIT */
+#include "serve/token.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RANDOM_SIZE 32
+
+static enum colander_code
+fail_file(struct colander_error *err, const char *what, const char *path)
+{
+    return COLANDER_FAIL(err,
+                         errno == ENOENT   ? COLANDER_NOT_FOUND
+                         : errno == EEXIST ? COLANDER_EXISTS
+                                           : COLANDER_IO,
+                         "cannot %s the token file '%s': %s", what, path,
+                         strerror(errno));
+}
+
+/* Cuts a line break at the end, and checks the rest. */
+static enum colander_code
+check(struct token *token, const char *path, struct colander_error *err)
+{
+    size_t size;
+
+    token->text[strcspn(token->text, "\r\n")] = '\0';
+    size = strlen(token->text);
+    if (size < TOKEN_SIZE_MIN)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the token in '%s' has %zu bytes, of %d at least",
+                             path, size, TOKEN_SIZE_MIN);
+    for (size_t i = 0; i < size; i++) {
+        if (token->text[i] <= ' ' || token->text[i] > '~')
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "the token in '%s' is not printable ASCII "
+                                 "without blanks: byte %zu",
+                                 path, i);
+    }
+    return COLANDER_OK;
+}
+
+static enum colander_code
+read_open(int fd, const char *path, struct token *token,
+          struct colander_error *err)
+{
+    struct stat status;
+    ssize_t size;
+
+    if (fstat(fd, &status) != 0)
+        return fail_file(err, "read", path);
+    if (!S_ISREG(status.st_mode))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the token file '%s' is not a file", path);
+    if ((status.st_mode & 077) != 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "others may read the token file '%s': "
+                             "chmod 600 it",
+                             path);
+    size = read(fd, token->text, sizeof(token->text) - 1);
+    if (size < 0)
+        return fail_file(err, "read", path);
+    if (status.st_size > TOKEN_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the token file '%s' has more than %d bytes", path,
+                             TOKEN_SIZE_MAX);
+    token->text[size] = '\0';
+    return check(token, path, err);
+}
+
+enum colander_code
+token_read(const char *path, struct token *token, struct colander_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    enum colander_code code;
+
+    if (fd < 0)
+        return fail_file(err, "read", path);
+    code = read_open(fd, path, token, err);
+    (void)close(fd);
+    return code;
+}
+
+/* A token that is not whole is not left behind. */
+static enum colander_code
+write_token(int fd, const char *path, const struct token *token,
+            struct colander_error *err)
+{
+    char line[sizeof(token->text) + 1];
+    int size = snprintf(line, sizeof(line), "%s\n", token->text);
+    enum colander_code code = COLANDER_OK;
+
+    errno = 0;
+    if (write(fd, line, (size_t)size) != size || fsync(fd) != 0) {
+        code = fail_file(err, "write", path);
+        (void)unlink(path);
+    }
+    return code;
+}
+
+enum colander_code
+token_create(const char *path, struct token *token, struct colander_error *err)
+{
+    uint8_t bytes[RANDOM_SIZE];
+    enum colander_code code;
+    int fd;
+
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return COLANDER_FAIL(err, COLANDER_IO, "no random bytes for a token");
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(token->text + 2 * i, 3, "%02x", bytes[i]);
+    fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return fail_file(err, "create", path);
+    code = write_token(fd, path, token, err);
+    (void)close(fd);
+    return code;
+}
+
+bool
+token_equals(const struct token *token, const char *other)
+{
+    const size_t size = strlen(token->text);
+    const size_t other_size = strlen(other);
+    volatile unsigned char differs = size != other_size;
+
+    for (size_t i = 0; i < size; i++)
+        differs |=
+            (unsigned char)(token->text[i] ^ other[i < other_size ? i : 0]);
+    return differs == 0;
+}

@@ -1,0 +1,216 @@
+/* See visitors.h. SPDX-License-Identifier: MIT */
+#include "serve/visitors.h"
+#include "core/clock.h"
+#include "core/thread.h"
+#include "serve/sockets.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#define LOOK_MS 200
+
+struct visitor {
+    struct visitor *next;
+    struct visitor *before;
+    int fd;
+    bool is_local;
+    bool is_trusted;
+    struct answer *answer; /* NULL: none is written */
+    uint64_t deadline_ns;  /* of the answer; 0: none */
+    uint64_t since_ns;     /* that a request is waited for */
+};
+
+struct visitors {
+    pthread_mutex_t lock;
+    pthread_cond_t has_changed; /* someone has come, or it ends */
+    struct visitor *first;
+    size_t count;
+    uint64_t request_ns;
+    bool is_ending;
+    bool has_thread;
+    pthread_t thread;
+};
+
+/* Whether the client has closed its side. */
+static bool
+has_left(const struct visitor *visitor)
+{
+    struct pollfd one = {visitor->fd, POLLRDHUP, 0};
+
+    return poll(&one, 1, 0) > 0 &&
+           (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+}
+
+static void
+look_at(const struct visitors *visitors, struct visitor *visitor, uint64_t now)
+{
+    if (visitor->answer == NULL) {
+        if (now - visitor->since_ns > visitors->request_ns || has_left(visitor))
+            (void)shutdown(visitor->fd, SHUT_RDWR);
+    } else if (has_left(visitor)) {
+        answer_stop(visitor->answer, ANSWER_LEFT);
+    } else if (visitor->deadline_ns != 0 && now > visitor->deadline_ns) {
+        answer_stop(visitor->answer, ANSWER_LATE);
+    }
+}
+
+static void *
+look_after(void *context)
+{
+    struct visitors *visitors = context;
+
+    pthread_mutex_lock(&visitors->lock);
+    while (!visitors->is_ending) {
+        struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
+        const uint64_t now = clock_ns();
+
+        for (struct visitor *visitor = visitors->first; visitor != NULL;
+             visitor = visitor->next)
+            look_at(visitors, visitor, now);
+        if (visitors->first == NULL)
+            pthread_cond_wait(&visitors->has_changed, &visitors->lock);
+        else
+            pthread_cond_timedwait(&visitors->has_changed, &visitors->lock,
+                                   &next);
+    }
+    pthread_mutex_unlock(&visitors->lock);
+    return NULL;
+}
+
+enum colander_code
+visitors_create(uint32_t request_ms, struct visitors **out,
+                struct colander_error *err)
+{
+    struct visitors *visitors = calloc(1, sizeof(*visitors));
+    int error;
+
+    *out = NULL;
+    if (visitors == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for connections");
+    pthread_mutex_init(&visitors->lock, NULL);
+    pthread_cond_init(&visitors->has_changed, NULL);
+    visitors->request_ns = (uint64_t)request_ms * 1000000;
+    error = thread_create(&visitors->thread, look_after, visitors);
+    visitors->has_thread = error == 0;
+    if (error != 0) {
+        visitors_destroy(visitors);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot start a thread: %s", strerror(error));
+    }
+    *out = visitors;
+    return COLANDER_OK;
+}
+
+void
+visitors_destroy(struct visitors *visitors)
+{
+    if (visitors == NULL)
+        return;
+    pthread_mutex_lock(&visitors->lock);
+    visitors->is_ending = true;
+    pthread_cond_signal(&visitors->has_changed);
+    pthread_mutex_unlock(&visitors->lock);
+    if (visitors->has_thread)
+        pthread_join(visitors->thread, NULL);
+    pthread_cond_destroy(&visitors->has_changed);
+    pthread_mutex_destroy(&visitors->lock);
+    free(visitors);
+}
+
+size_t
+visitors_count(struct visitors *visitors)
+{
+    size_t count;
+
+    pthread_mutex_lock(&visitors->lock);
+    count = visitors->count;
+    pthread_mutex_unlock(&visitors->lock);
+    return count;
+}
+
+void
+visitors_stop(struct visitors *visitors, bool closes)
+{
+    pthread_mutex_lock(&visitors->lock);
+    for (struct visitor *visitor = visitors->first; visitor != NULL;
+         visitor = visitor->next) {
+        if (visitor->answer != NULL)
+            answer_stop(visitor->answer, closes ? ANSWER_LEFT : ANSWER_ENDED);
+        if (closes)
+            (void)shutdown(visitor->fd, SHUT_RDWR);
+    }
+    pthread_mutex_unlock(&visitors->lock);
+}
+
+struct visitor *
+visitor_enter(struct visitors *visitors, int fd, bool is_local)
+{
+    struct visitor *visitor = calloc(1, sizeof(*visitor));
+
+    if (visitor == NULL)
+        return NULL;
+    visitor->fd = fd;
+    visitor->is_local = is_local;
+    visitor->is_trusted = is_local && peer_is_trusted(fd);
+    visitor->since_ns = clock_ns();
+    pthread_mutex_lock(&visitors->lock);
+    visitor->next = visitors->first;
+    if (visitors->first != NULL)
+        visitors->first->before = visitor;
+    visitors->first = visitor;
+    visitors->count++;
+    if (visitors->count == 1)
+        pthread_cond_signal(&visitors->has_changed);
+    pthread_mutex_unlock(&visitors->lock);
+    return visitor;
+}
+
+void
+visitor_leave(struct visitors *visitors, struct visitor *visitor)
+{
+    if (visitor == NULL)
+        return;
+    pthread_mutex_lock(&visitors->lock);
+    if (visitor->before != NULL)
+        visitor->before->next = visitor->next;
+    else
+        visitors->first = visitor->next;
+    if (visitor->next != NULL)
+        visitor->next->before = visitor->before;
+    visitors->count--;
+    pthread_mutex_unlock(&visitors->lock);
+    free(visitor);
+}
+
+bool
+visitor_is_local(const struct visitor *visitor)
+{
+    return visitor->is_local;
+}
+
+bool
+visitor_is_trusted(const struct visitor *visitor)
+{
+    return visitor->is_trusted;
+}
+
+void
+visitor_begin(struct visitors *visitors, struct visitor *visitor,
+              struct answer *answer, uint64_t deadline_ns)
+{
+    pthread_mutex_lock(&visitors->lock);
+    visitor->answer = answer;
+    visitor->deadline_ns = deadline_ns;
+    pthread_mutex_unlock(&visitors->lock);
+}
+
+void
+visitor_end(struct visitors *visitors, struct visitor *visitor)
+{
+    pthread_mutex_lock(&visitors->lock);
+    visitor->answer = NULL;
+    visitor->since_ns = clock_ns();
+    pthread_mutex_unlock(&visitors->lock);
+}

@@ -1,0 +1,150 @@
+/*
+ * The command serve: answers other processes about a store.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "serve/serve.h"
+#include "serve/token.h"
+#include "shell/command.h"
+#include "shell/output.h"
+
+#include <signal.h>
+#include <sys/resource.h>
+
+/* Connections and files of the store are many descriptors. */
+static void
+raise_descriptor_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0)
+        return;
+    limit.rlim_cur = limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Reads the token, or makes one, which is shown this once. Others than this
+ * machine are let in only with a token that somebody has made on purpose. */
+static enum colander_code
+get_token(const struct session *session, const char *path, const char *address,
+          struct token *token, struct colander_error *err)
+{
+    enum colander_code code = token_read(path, token, err);
+
+    if (code != COLANDER_NOT_FOUND)
+        return code;
+    if (!server_is_loopback(address)) {
+        colander_error_context(err, "others than this machine can reach %s",
+                               address);
+        return code;
+    }
+    code = token_create(path, token, err);
+    if (code == COLANDER_OK)
+        session_complain(session, SESSION_FINE,
+                         "made the token file '%s': the token is %s", path,
+                         token->text);
+    return code;
+}
+
+/* Says that requests can come, to whoever waits for that. */
+static void
+announce(const struct session *session, const struct server *server)
+{
+    const char *address = server_address(server);
+
+    printf("serving %s%s%s\n", session->path,
+           address == NULL ? "" : " at http://",
+           address == NULL ? "" : address);
+    (void)fflush(stdout);
+}
+
+/* Answers until SIGTERM or SIGINT. Another one, while answers end, ends the
+ * program, which a store survives. */
+static enum colander_code
+serve(const struct session *session, const struct server_options *options,
+      struct colander_error *err)
+{
+    struct server *server = NULL;
+    enum colander_code code;
+    sigset_t ends;
+    int number;
+
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGTERM);
+    sigaddset(&ends, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &ends, NULL);
+    code = server_start(session->store, options, &server, err);
+    if (code == COLANDER_OK) {
+        announce(session, server);
+        (void)sigwait(&ends, &number);
+    }
+    (void)signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGINT, SIG_DFL);
+    pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+    server_stop(server);
+    return code;
+}
+
+static enum session_exit
+run_serve(struct session *session, const struct arguments *arguments)
+{
+    const char *token_file = arguments_value(arguments, "token-file");
+    struct server_options options;
+    struct token token;
+    struct colander_error err;
+    enum session_exit status = SESSION_FINE;
+
+    server_options_init(&options);
+    options.address = arguments_value(arguments, "listen");
+    options.is_read_only = arguments_has(arguments, "read-only");
+    if ((options.address == NULL) != (token_file == NULL))
+        return session_complain(session, SESSION_USAGE,
+                                "--listen and --token-file need each other: "
+                                "who comes by a network shows the token");
+    if (options.address != NULL) {
+        if (get_token(session, token_file, options.address, &token, &err) !=
+            COLANDER_OK)
+            return session_misused(session, &err);
+        options.token = token.text;
+    }
+    raise_descriptor_limit();
+    if (session_open(session, arguments->words[0],
+                     options.is_read_only ? COLANDER_OPEN_READ_ONLY
+                                          : COLANDER_OPEN_EXISTING,
+                     &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    if (serve(session, &options, &err) != COLANDER_OK)
+        status = session_misused(session, &err);
+    return session_finish(session, status);
+}
+
+static const struct argument_option options[] = {
+    OPTION("listen", "ADDRESS:PORT",
+           "also answer there, as at 127.0.0.1:7411; the port 0\n"
+           "is any that is free"),
+    OPTION("token-file", "FILE",
+           "the token that clients of --listen need; made if it is\n"
+           "not there and the address is one of this machine"),
+    OPTION_FLAG("read-only", "open the store to read"),
+    OPTIONS_END,
+};
+
+const struct command command_serve = {
+    .name = "serve",
+    .words = "STORE [OPTION...]",
+    .summary = "answer other programs about a store, by HTTP",
+    .help = "Opens STORE and answers requests about it, at the socket SOCKET\n"
+            "in its directory, which the user's own programs can use, and\n"
+            "with --listen at an address. Prints a line when it is ready.\n"
+            "SIGTERM or Ctrl-C ends it, once the answers that are under way\n"
+            "have been sent, or after ten seconds.\n"
+            "\n"
+            "docs/serve.md describes the requests.\n",
+    .examples = "  colander serve data\n"
+                "  colander serve data --listen 127.0.0.1:7411 "
+                "--token-file token\n",
+    .options = options,
+    .store = COMMAND_OPENS,
+    .word_count_min = 1,
+    .run = run_serve,
+};

@@ -1,0 +1,141 @@
+#!/bin/bash
+# colander serve: it starts and ends, and curl gets rows from it.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+make_demo
+has_server || finish
+cd "$work" || exit 1
+
+server=
+stop() { # STATUS: ends the server, which exits with STATUS
+    local status=0
+
+    kill "$server"
+    wait "$server" || status=$?
+    server=
+    [ "$status" = "$1" ] || complain "a server exits $status, not $1"
+}
+trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
+      [ "$failures" = 0 ] || exit 1' EXIT
+
+# serve ARG...: starts one, and waits until it is ready.
+serve() {
+    : >serve.out
+    "$COLANDER" serve "$@" >serve.out 2>serve.err </dev/null &
+    server=$!
+    until [ -s serve.out ]; do
+        kill -0 "$server" 2>/dev/null || {
+            complain "'serve $*' ends: $(cat serve.err)"
+            finish
+        }
+        sleep 0.02
+    done
+}
+
+# gets TEXT CURL-ARG...: curl prints exactly this.
+gets() {
+    local text=$1 got
+
+    shift
+    got=$(curl -sS "$@" 2>&1)
+    [ "$got" = "$text" ] || complain "curl $* gets '$got', not '$text'"
+}
+
+serve demo
+[ "$(cat serve.out)" = 'serving demo' ] || complain "$(cat serve.out)"
+local=(--unix-socket demo/SOCKET)
+gets '{"status":"ok"}' "${local[@]}" http://demo/health
+gets "$("$COLANDER" get "$COLANDER_DEMO" tweets t000001)" "${local[@]}" \
+    'http://demo/get/tweets?key=t000001'
+
+# The same rows as find, which has the same words.
+while read -r words; do
+    eval "run 0 find $COLANDER_DEMO tweets $words --format jsonl"
+    gets "$(cat out; echo '{"_end":{"rows":'"$(wc -l <out)"'}}')" \
+        "${local[@]}" -G http://demo/find/tweets --data-urlencode "q=$words"
+    gets "$(cat out; echo '{"_end":{"rows":'"$(wc -l <out)"'}}')" \
+        "${local[@]}" http://demo/find/tweets --data-urlencode "q=$words"
+done <<'END'
+user=Smith
+user=Smith 'likes>900'
+lang=pl 'likes>=990' or user=Smith not lang=en
+'profile.name=Yuki Smith'
+profile.name="Yuki Smith"
+entities.hashtags[].text=food user~Smi 'likes<20'
+'user="Smith"' likes?
+END
+gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --any Houston --limit 5 \
+    --format jsonl; echo '{"_end":{"rows":5}}')" \
+    "${local[@]}" 'http://demo/find/tweets?any=Houston&limit=5'
+gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --order likes:desc --limit 5 \
+    --format jsonl; echo '{"_end":{"rows":5}}')" \
+    "${local[@]}" 'http://demo/find/tweets?order=likes:desc&limit=5'
+curl -sS "${local[@]}" 'http://demo/find/tweets?format=msgpack' >all.msgpack
+run 0 export "$COLANDER_DEMO" tweets --format msgpack
+cmp -n "$(wc -c <out)" out all.msgpack || complain 'msgpack differs'
+
+# The store is held, and a second server is refused.
+run 1 find demo tweets
+says_some 'the store is held by process [0-9]+ \(colander\)'
+run 1 serve demo
+says_some 'the store is held by process'
+stop 0
+[ ! -e demo/SOCKET ] || complain 'a server leaves its socket'
+run 0 find demo tweets user=Smith --count
+prints 15
+
+# One that was killed leaves its socket to the next.
+serve demo
+kill -9 "$server"
+wait "$server" 2>/dev/null
+[ -S demo/SOCKET ] || complain 'a server that is killed removes its socket'
+serve demo
+gets '{"status":"ok"}' "${local[@]}" http://demo/health
+kill -INT "$server"
+wait "$server" || complain "SIGINT: $?"
+server=
+
+# Several processes read.
+serve demo --read-only
+run 0 find demo tweets user=Smith --count
+prints 15
+gets '{"status":"ok"}' "${local[@]}" http://demo/health
+run 1 serve demo --read-only
+says "colander: serve: another process serves the store '$work/demo'"
+stop 0
+
+# By an address, with a token that is made, and then read.
+run 2 serve demo --listen 127.0.0.1:0
+says_some 'need each other'
+run 2 serve demo --token-file token
+run 2 serve demo --listen 127.0.0.1 --token-file token
+says_some "'127.0.0.1' is not an address"
+rm -f token
+run 1 serve demo --listen 0.0.0.0:0 --token-file token
+says_some 'others than this machine can reach 0.0.0.0:0: cannot read the token'
+[ ! -e token ] || complain 'a token is made for others'
+serve demo --listen 127.0.0.1:0 --token-file token
+[ "$(stat -c %a token)" = 600 ] || complain 'others may read the token'
+[ "$(cat serve.err)" = \
+    "colander: serve: made the token file 'token': the token is $(cat token)" ] ||
+    complain "$(cat serve.err)"
+url=$(sed -n 's/^serving demo at //p' serve.out)
+gets '{"status":"ok"}' "$url/health"
+gets '{"error":{"code":"unauthorized","message":"the request needs the token: Authorization: Bearer TOKEN"}}' \
+    "$url/get/tweets?key=t000001"
+gets "$("$COLANDER" get "$COLANDER_DEMO" tweets t000001)" \
+    -H "Authorization: Bearer $(cat token)" "$url/get/tweets?key=t000001"
+stop 0
+serve demo --listen '[::1]:0' --token-file token
+[ ! -s serve.err ] || complain "$(cat serve.err)"
+grep -q '^serving demo at http://\[::1]:[0-9]*$' serve.out ||
+    complain "$(cat serve.out)"
+stop 0
+chmod 644 token
+run 2 serve demo --listen 127.0.0.1:0 --token-file token
+says "colander: serve: others may read the token file 'token': chmod 600 it"
+
+run 1 serve none
+says_some 'there is no such store'
+finish
