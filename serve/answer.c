@@ -12,6 +12,7 @@ struct answer {
     const struct answers *answers;
     struct writer *writer;
     pthread_mutex_t lock;
+    pthread_cond_t has_room; /* `ready` is sent, or the answer stops */
     struct MHD_Connection *connection; /* NULL: left */
     struct colander_cursor *cursor;    /* to be cancelled; may be NULL */
     struct colander_buffer ready;      /* being sent */
@@ -33,6 +34,7 @@ destroy(struct answer *answer)
     const struct answers *answers = answer->answers;
 
     answer->writer->destroy(answer->writer);
+    pthread_cond_destroy(&answer->has_room);
     pthread_mutex_destroy(&answer->lock);
     colander_buffer_release(&answer->ready);
     colander_buffer_release(&answer->next);
@@ -55,7 +57,9 @@ static void
 submit(struct answer *answer)
 {
     answer->is_working = true;
-    workers_submit(answer->answers->workers, &answer->job);
+    workers_submit(answer->writer->waits ? answer->answers->runners
+                                         : answer->answers->workers,
+                   &answer->job);
 }
 
 /* Makes what was written ready to be sent, and has more written. */
@@ -146,6 +150,7 @@ answer_create(const struct answers *answers, struct writer *writer)
     answer->answers = answers;
     answer->writer = writer;
     pthread_mutex_init(&answer->lock, NULL);
+    pthread_cond_init(&answer->has_room, NULL);
     return answer;
 }
 
@@ -178,6 +183,8 @@ send_more(void *context, uint64_t position, char *to, size_t size)
         memcpy(to, answer->ready.data + answer->sent, size);
         answer->sent += size;
         count = (ssize_t)size;
+        if (answer->sent == answer->ready.size)
+            pthread_cond_signal(&answer->has_room);
     } else if (answer->is_ended && !answer->is_working) {
         count = MHD_CONTENT_READER_END_OF_STREAM;
     } else {
@@ -248,12 +255,37 @@ answer_stop(struct answer *answer, enum answer_stop why)
         atomic_store(&answer->stop, why);
     if (answer->cursor != NULL)
         colander_cursor_cancel(answer->cursor);
+    pthread_cond_signal(&answer->has_room);
     if (!answer->is_working && !answer->is_ended && why != ANSWER_LEFT &&
         answer->connection != NULL)
         end(answer, &failure); /* no worker is there to say so */
     if (answer->connection != NULL && !answer->is_working)
         resume(answer); /* a worker does it when it has stopped */
     pthread_mutex_unlock(&answer->lock);
+}
+
+enum colander_code
+answer_flush(struct answer *answer, struct colander_buffer *bytes,
+             struct colander_error *err)
+{
+    struct colander_buffer sent;
+
+    pthread_mutex_lock(&answer->lock);
+    while (answer->sent < answer->ready.size &&
+           atomic_load(&answer->stop) == ANSWER_GOES_ON)
+        pthread_cond_wait(&answer->has_room, &answer->lock);
+    if (atomic_load(&answer->stop) == ANSWER_GOES_ON) {
+        sent = answer->ready;
+        answer->ready = *bytes;
+        answer->sent = 0;
+        *bytes = sent;
+        resume(answer);
+    }
+    colander_buffer_clear(bytes);
+    pthread_mutex_unlock(&answer->lock);
+    return answer_stopped(answer) == ANSWER_GOES_ON
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
 }
 
 enum answer_stop

@@ -4,7 +4,8 @@
  * A writer appends to a buffer, step by step, while the connection sends the
  * one before. If both are full, the writer has to wait and no thread does; if
  * both are empty, the connection is suspended. So a client that reads slowly
- * holds two buffers and a cursor.
+ * holds two buffers and a cursor. Only a writer that cannot stop in the middle
+ * waits for its client, in a thread that has nothing else to do.
  *
  * What fails before anything was sent becomes a reply with the status of the
  * error. Later failures are the last frame.
@@ -39,6 +40,7 @@ struct writer {
                                const struct colander_error *failure);
     void (*destroy)(struct writer *writer);
     const char *content_type; /* static */
+    bool waits;               /* write appends everything, with answer_flush */
 
     /* Where a failure is, for the client; NULL: nowhere. Static. */
     const char *parameter;
@@ -57,6 +59,7 @@ enum answer_stop {
 /* What the answers of a server share. */
 struct answers {
     struct workers *workers;
+    struct workers *runners;          /* of writers that wait */
     void (*destroyed)(void *context); /* an answer is gone */
     void *context;
 };
@@ -77,6 +80,13 @@ void answer_leave(struct answer *answer);
 
 /* Ends the answer for this reason. It is not freed before leave. */
 void answer_stop(struct answer *answer, enum answer_stop why);
+
+/* Hands over what is in `bytes`, and empties it. Waits until the connection has
+ * taken what was handed over before. Fails with CANCELLED if the answer has
+ * been stopped. For a writer that waits. */
+COLANDER_CHECKED enum colander_code answer_flush(struct answer *answer,
+                                                 struct colander_buffer *bytes,
+                                                 struct colander_error *err);
 
 /* Returns why the answer ends, for its writer: any thread may ask. */
 enum answer_stop answer_stopped(const struct answer *answer);

@@ -6,10 +6,11 @@
 #include "serve/gate.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
+#include "serve/runs.h"
 
 #include <stdlib.h>
 
-#define BODY_MAX ((size_t)64 << 10)
+#define BODY_MAX ((size_t)256 << 10)
 #define DROPPED_MAX ((size_t)1 << 20) /* of a body that is too large */
 
 /* Makes the writer of an answer from parameters. A failure is one of them: sets
@@ -23,18 +24,20 @@ typedef enum colander_code make_writer(struct server *server,
 struct route {
     const char *name; /* the first part of the path */
     bool has_family;  /* it has a second part */
-    bool takes_form;  /* POST is allowed */
-    bool is_open;     /* without a token */
+    bool takes_get;
+    bool takes_post; /* with a form */
+    bool is_open;    /* without a token */
     make_writer *make;
 };
 
 static const struct route routes[] = {
-    {"health", false, false, true, facts_health},
-    {"families", false, false, false, facts_families},
-    {"stats", false, false, false, facts_stats},
-    {"metrics", false, false, false, facts_metrics},
-    {"get", true, false, false, find_row},
-    {"find", true, true, false, find_rows},
+    {"health", false, true, false, true, facts_health},
+    {"families", false, true, false, false, facts_families},
+    {"stats", false, true, false, false, facts_stats},
+    {"metrics", false, true, false, false, facts_metrics},
+    {"get", true, true, false, false, find_row},
+    {"find", true, true, true, false, find_rows},
+    {"command", false, false, true, false, runs_command},
 };
 
 enum request_state {
@@ -139,9 +142,11 @@ begin(const struct door *door, struct MHD_Connection *connection,
       struct request *request, const char *method, const char *version)
 {
     const bool is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+    const bool is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
     struct refusal refusal;
 
     request->state = REQUEST_COMING;
+    request->parameters.is_local = door->is_local;
     request->route = find_route(&request->parameters);
     refusal = gate_judge(door, visitor_of(connection), connection, version,
                          request->route != NULL && request->route->is_open,
@@ -157,8 +162,8 @@ begin(const struct door *door, struct MHD_Connection *connection,
     if (request->code != COLANDER_OK || request->route == NULL)
         return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
                            "there is no such path", is_post);
-    if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 &&
-        !(is_post && request->route->takes_form))
+    if (!(is_post && request->route->takes_post) &&
+        !(is_get && request->route->takes_get))
         return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
                            "the method is not allowed here", true);
     return 0;

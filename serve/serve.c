@@ -20,6 +20,7 @@ server_options_init(struct server_options *options)
     options->connection_max = 1024;
     options->answer_max = 256;
     options->thread_max = 32;
+    options->command_max = 64;
     options->request_ms = 30000;
     options->stop_ms = 10000;
 }
@@ -187,9 +188,12 @@ server_start(struct colander_store *store, const struct server_options *options,
     pthread_mutex_init(&server->lock, NULL);
     pthread_cond_init(&server->has_fewer, NULL);
     code = workers_create(options->thread_max, &server->workers, err);
+    if (code == COLANDER_OK && options->run != NULL)
+        code = workers_create(options->command_max, &server->runners, err);
     if (code == COLANDER_OK)
         code = visitors_create(options->request_ms, &server->visitors, err);
     server->answers.workers = server->workers;
+    server->answers.runners = server->runners;
     server->answers.destroyed = answer_destroyed;
     server->answers.context = server;
     if (code == COLANDER_OK)
@@ -225,6 +229,7 @@ server_stop(struct server *server)
     close_door(&server->local);
     close_door(&server->network);
     workers_destroy(server->workers);
+    workers_destroy(server->runners);
     visitors_destroy(server->visitors);
     store_socket_close(&server->socket);
     pthread_cond_destroy(&server->has_fewer);

@@ -21,19 +21,47 @@
 
 #include "columns/columns.h"
 
+#include <stdio.h>
+
 #define SERVER_SOCKET "SOCKET" /* in the directory of the store */
+
+/* A command of the program, with the words that a client was given. What is
+ * printed goes to the client; once that has left, writes fail with EPIPE. */
+struct server_command {
+    const char *const *words; /* "find", "data", "tweets", ... */
+    size_t word_count;        /* 1 at least */
+    FILE *out;
+    FILE *err;
+    uint64_t width; /* of the terminal of the client; 0: unknown */
+    bool out_is_terminal;
+    bool err_is_terminal;
+    bool is_local; /* the client came through the Unix socket */
+};
+
+/* Makes the end of the client cancel `cursor`; NULL: nothing any more. */
+void server_command_watch(const struct server_command *command,
+                          struct colander_cursor *cursor);
+
+/* Whether the client has left, or the server ends. */
+bool server_command_is_over(const struct server_command *command);
+
+/* Runs it, in a thread that it may block. Returns the exit status. */
+typedef int server_run(void *context, const struct server_command *command);
 
 struct server_options {
     const char *address; /* ADDRESS:PORT, as numbers; the port 0 means any that
                           * is free; NULL: only the socket */
     const char *token;   /* required with an address: as token.h has it */
     bool is_read_only;   /* the store is; reported to clients */
+    server_run *run;     /* NULL: no commands */
+    void *run_context;   /* borrowed until server_stop returns */
 
     /* limits; what server_options_init sets is in braces */
     uint32_t connection_max; /* for each of socket and address (1024) */
     uint32_t answer_max;     /* answers under way; more are refused, to be
                               * asked again later (256) */
     uint32_t thread_max;     /* that read rows (32) */
+    uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t request_ms;     /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
     uint32_t stop_ms;        /* that server_stop waits for answers (10,000) */

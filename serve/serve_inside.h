@@ -34,6 +34,7 @@ struct server {
     struct door local;
     struct door network;
     struct workers *workers;
+    struct workers *runners; /* of commands; NULL: none are run */
     struct visitors *visitors;
     struct answers answers;
     time_t start;
@@ -41,6 +42,7 @@ struct server {
     pthread_mutex_t lock;
     pthread_cond_t has_fewer; /* answers */
     uint32_t answer_count;    /* under way */
+    uint32_t command_count;   /* of these, commands */
     bool is_ending;
 
     atomic_uint_fast64_t statuses[SERVER_STATUS_MAX]; /* replies with each */

@@ -19,16 +19,6 @@
 
 /* ----------------------------------------------------- in the directory --- */
 
-static struct sockaddr_un
-address_in(int directory_fd, const char *name)
-{
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-
-    (void)snprintf(address.sun_path, sizeof(address.sun_path),
-                   "/proc/self/fd/%d/%s", directory_fd, name);
-    return address;
-}
-
 static enum colander_code
 lock_directory(struct store_socket *socket, const char *path,
                struct colander_error *err)
@@ -50,9 +40,10 @@ lock_directory(struct store_socket *socket, const char *path,
 static enum colander_code
 bind_socket(struct store_socket *self, struct colander_error *err)
 {
-    const struct sockaddr_un address =
-        address_in(self->directory_fd, SOCKET_NEW);
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
 
+    (void)snprintf(address.sun_path, sizeof(address.sun_path),
+                   "/proc/self/fd/%d/" SOCKET_NEW, self->directory_fd);
     self->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     (void)unlinkat(self->directory_fd, SOCKET_NEW, 0);
     if (self->fd >= 0 && fchmod(self->fd, 0600) == 0 &&
@@ -99,32 +90,11 @@ store_socket_close(struct store_socket *socket)
     socket->fd = socket->directory_fd = -1;
 }
 
-enum colander_code
-store_socket_connect(const char *path, int *fd, struct colander_error *err)
+void
+store_socket_path(int directory_fd, char path[STORE_SOCKET_PATH_SIZE])
 {
-    int directory_fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const struct sockaddr_un address = address_in(directory_fd, SERVER_SOCKET);
-    bool is_connected;
-    int error;
-
-    *fd = -1;
-    if (directory_fd >= 0)
-        *fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    is_connected = *fd >= 0 && connect(*fd, (const struct sockaddr *)&address,
-                                       sizeof(address)) == 0;
-    error = errno;
-    if (directory_fd >= 0)
-        (void)close(directory_fd);
-    if (is_connected)
-        return COLANDER_OK;
-    if (*fd >= 0)
-        (void)close(*fd);
-    *fd = -1;
-    return COLANDER_FAIL(
-        err,
-        error == ENOENT || error == ECONNREFUSED ? COLANDER_NOT_FOUND
-                                                 : COLANDER_IO,
-        "cannot connect to the server of '%s': %s", path, strerror(error));
+    (void)snprintf(path, STORE_SOCKET_PATH_SIZE,
+                   "/proc/self/fd/%d/" SERVER_SOCKET, directory_fd);
 }
 
 /* -------------------------------------------------------------- network --- */

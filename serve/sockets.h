@@ -36,10 +36,11 @@ void store_socket_remove(struct store_socket *socket);
 /* Releases the lock, and closes what is open. A closed one is allowed. */
 void store_socket_close(struct store_socket *socket);
 
-/* Connects to the server of the store at `path`. Fails with NOT_FOUND if there
- * is none. On success *fd is the caller's to close. */
-COLANDER_CHECKED enum colander_code
-store_socket_connect(const char *path, int *fd, struct colander_error *err);
+#define STORE_SOCKET_PATH_SIZE 64
+
+/* Sets `path` to one of the socket in the directory that is open as
+ * `directory_fd`, for this process. */
+void store_socket_path(int directory_fd, char path[STORE_SOCKET_PATH_SIZE]);
 
 #define ADDRESS_TEXT_SIZE 64
 

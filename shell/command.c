@@ -1,5 +1,6 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
+#include "shell/elsewhere.h"
 #include "shell/interrupt.h"
 #include "shell/manual.h"
 #include "shell/nearest.h"
@@ -225,39 +226,114 @@ report_missing(const struct session *session, const struct command *command,
                      (int)strcspn(name, " "), name);
 }
 
-/* Runs a command between the opening and the closing of its store. */
-static enum session_exit
-run_on_store(struct session *session, const struct command *command,
-             struct arguments *arguments)
+/* Returns how the command opens its store. */
+static enum colander_open_mode
+mode_of(const struct command *command, const struct arguments *arguments)
 {
-    enum colander_open_mode mode = COLANDER_OPEN_READ_ONLY;
-    struct colander_error err;
-
     if (command->store == COMMAND_WRITES)
-        mode = COLANDER_OPEN_OR_CREATE;
+        return COLANDER_OPEN_OR_CREATE;
     if (command->store == COMMAND_WRITES_FILTERS ||
         (command->store == COMMAND_CHANGES &&
          !arguments_has(arguments, "dry-run")) ||
         (command->writes_with != NULL &&
          arguments_has(arguments, command->writes_with)))
-        mode = COLANDER_OPEN_EXISTING;
+        return COLANDER_OPEN_EXISTING;
+    return COLANDER_OPEN_READ_ONLY;
+}
+
+/* Whether the process that has the store open can run the command. */
+static bool
+runs_elsewhere(const struct command *command, const struct arguments *arguments)
+{
+    return command->store == COMMAND_READS &&
+           mode_of(command, arguments) == COLANDER_OPEN_READ_ONLY;
+}
+
+#ifdef COLANDER_SERVER
+/* Opens the store for a command, or has another process run it. Returns false
+ * if *status is how that went. */
+static bool
+open_store(struct session *session, const struct command *command,
+           const struct arguments *arguments, int argc, const char *const *argv,
+           enum session_exit *status)
+{
+    const enum colander_open_mode mode = mode_of(command, arguments);
+    const bool may_leave = runs_elsewhere(command, arguments);
+    const char *store = arguments->words[0];
+    struct colander_error err;
+    enum colander_code code;
+
+    if (elsewhere_is_address(store) && !may_leave) {
+        *status = session_complain(session, SESSION_USAGE,
+                                   "'%s' is the address of a server, which "
+                                   "only reads: name the directory of a store",
+                                   store);
+        return false;
+    }
+    if (elsewhere_is_address(store)) {
+        (void)elsewhere_run(session, arguments, argc, argv, status);
+        return false;
+    }
+    code = session_open(session, store, mode, &err);
+    if (code == COLANDER_BUSY && may_leave &&
+        elsewhere_run(session, arguments, argc, argv, status))
+        return false;
+    if (code != COLANDER_OK)
+        *status = session_fail(session, &err);
+    return code == COLANDER_OK;
+}
+#else
+static bool
+open_store(struct session *session, const struct command *command,
+           const struct arguments *arguments, int argc, const char *const *argv,
+           enum session_exit *status)
+{
+    struct colander_error err;
+    enum colander_code code = session_open(session, arguments->words[0],
+                                           mode_of(command, arguments), &err);
+
+    (void)argc;
+    (void)argv;
+    if (code != COLANDER_OK)
+        *status = session_fail(session, &err);
+    return code == COLANDER_OK;
+}
+#endif
+
+/* Runs a command between the opening and the closing of its store, or, for a
+ * client, on the store that is open. */
+static enum session_exit
+run_on_store(struct session *session, const struct command *command,
+             struct arguments *arguments, int argc, const char *const *argv)
+{
+    enum session_exit status = SESSION_FINE;
+
+    if (session->client != NULL) {
+        session->path = arguments->words[0];
+        arguments_shift(arguments);
+        return command->run(session, arguments);
+    }
     if (!runs_in_shell(command))
         interrupt_ends_program();
-    if (session_open(session, arguments->words[0], mode, &err) != COLANDER_OK)
-        return session_fail(session, &err);
+    if (!open_store(session, command, arguments, argc, argv, &status))
+        return status;
     arguments_shift(arguments);
     return session_finish(session, command->run(session, arguments));
 }
 
 static enum session_exit
 run_parsed(struct session *session, const struct command *command,
-           struct arguments *arguments)
+           struct arguments *arguments, int argc, const char *const *argv)
 {
     const size_t first = names_store(session, command) ? 1 : 0;
     const size_t count_max = command->word_count_max == 0
                                  ? command->word_count_min
                                  : command->word_count_max;
 
+    if (session->client != NULL &&
+        (arguments->wants_help || !runs_elsewhere(command, arguments)))
+        return session_complain(session, SESSION_USAGE,
+                                "a server only runs commands that read");
     if (arguments->wants_help) {
         print_help(session, command);
         return SESSION_FINE;
@@ -268,17 +344,17 @@ run_parsed(struct session *session, const struct command *command,
             "not available in the shell (run 'colander %s')", command->name);
     if (arguments->word_count < command->word_count_min + first) {
         report_missing(session, command, arguments->word_count);
-        print_usage(session, command, stderr);
+        print_usage(session, command, session_err(session));
         return SESSION_USAGE;
     }
     if (arguments->word_count - first > count_max) {
         session_complain(session, SESSION_FINE, "unexpected argument '%s'",
                          arguments->words[first + count_max]);
-        print_usage(session, command, stderr);
+        print_usage(session, command, session_err(session));
         return SESSION_USAGE;
     }
     if (first > 0)
-        return run_on_store(session, command, arguments);
+        return run_on_store(session, command, arguments, argc, argv);
     return command->run(session, arguments);
 }
 
@@ -304,11 +380,12 @@ command_run(struct session *session, int argc, const char *const *argv)
                         command->option_words == 0 ? SIZE_MAX
                                                    : command->option_words,
                         argc, argv, &err) == COLANDER_OK)
-        status = run_parsed(session, command, &arguments);
+        status = run_parsed(session, command, &arguments, argc, argv);
     else
         status = session_misused(session, &err);
     arguments_release(&arguments);
-    if (output_flush(stdout, &err) != COLANDER_OK && status == SESSION_FINE)
+    if (output_flush(session_out(session), &err) != COLANDER_OK &&
+        status == SESSION_FINE)
         status = session_fail(session, &err);
     session->command = NULL;
     return status;

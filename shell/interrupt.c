@@ -8,6 +8,7 @@
 
 #define AGAIN_MS 1000 /* two Ctrl-C within this time end the program */
 
+static _Thread_local const struct interrupt_source *source; /* may be NULL */
 static _Atomic(struct colander_cursor *) watched;
 static _Atomic(interrupt_stop) stops; /* may be NULL */
 static atomic_bool has_happened;
@@ -64,7 +65,13 @@ handle_pipe(int number)
 bool
 interrupt_left_unread(void)
 {
-    return atomic_load(&is_unread);
+    return source == NULL && atomic_load(&is_unread);
+}
+
+void
+interrupt_set_source(const struct interrupt_source *new_source)
+{
+    source = new_source;
 }
 
 void
@@ -119,6 +126,10 @@ interrupt_install(void)
 void
 interrupt_watch(struct colander_cursor *cursor)
 {
+    if (source != NULL) {
+        source->watch(source->context, cursor);
+        return;
+    }
     atomic_store(&watched, cursor);
     if (cursor != NULL && interrupt_happened())
         colander_cursor_cancel(cursor);
@@ -127,7 +138,8 @@ interrupt_watch(struct colander_cursor *cursor)
 bool
 interrupt_happened(void)
 {
-    return atomic_load(&has_happened);
+    return source == NULL ? atomic_load(&has_happened)
+                          : source->happened(source->context);
 }
 
 void

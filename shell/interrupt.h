@@ -18,6 +18,18 @@
  * thread. */
 void interrupt_install(void);
 
+/* What a thread of a server has instead of Ctrl-C: its client leaves. */
+struct interrupt_source {
+    void *context;
+    void (*watch)(void *context, struct colander_cursor *cursor);
+    bool (*happened)(void *context);
+};
+
+/* Makes this thread use `source`, borrowed, instead of Ctrl-C and of broken
+ * pipes, in interrupt_watch, interrupt_happened and interrupt_left_unread;
+ * NULL: no more. */
+void interrupt_set_source(const struct interrupt_source *source);
+
 /* Makes Ctrl-C cancel `cursor`; NULL: nothing. */
 void interrupt_watch(struct colander_cursor *cursor);
 

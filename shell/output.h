@@ -41,6 +41,7 @@ struct output_options {
     bool shows_matches;       /* print the columns that matched too */
     bool has_no_key;          /* print no "_key" */
     bool learns_columns;      /* every row is passed to output_learn first */
+    bool is_terminal; /* the output ends at one, even if the file does not */
     struct output_style style;
 
     /* A table begins with the columns of its conditions. NULL: none; borrowed

@@ -20,16 +20,17 @@
 
 struct result_file {
     FILE *file;
+    FILE *borrowed;   /* the same, unless it was opened; NULL */
     const char *name; /* as the user wrote it; NULL: standard output */
     char *path;       /* the final one; NULL: none */
     char *temporary;  /* the current one; NULL: none */
     off_t start;      /* bytes in the file before; -1: unknown */
 };
 
-/* Opens the file `name`, borrowed until release; NULL: standard output. Release
- * it also on failure. */
+/* Opens the file `name`, or, if that is NULL, uses `out`; both are borrowed
+ * until release. Release it also on failure. */
 COLANDER_CHECKED enum colander_code
-result_file_open(struct result_file *result, const char *name,
+result_file_open(struct result_file *result, const char *name, FILE *out,
                  struct colander_error *err);
 
 /* Syncs the file, and gives it its name. Fails with IO, or with CANCELLED if no

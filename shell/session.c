@@ -125,19 +125,46 @@ session_family(const struct session *session, const char *name,
     return fail_not_found(session, name, err);
 }
 
+FILE *
+session_out(const struct session *session)
+{
+    return session->client == NULL ? stdout : session->client->out;
+}
+
+FILE *
+session_err(const struct session *session)
+{
+    return session->client == NULL ? stderr : session->client->err;
+}
+
+bool
+session_out_is_terminal(const struct session *session)
+{
+    return session->client == NULL ? isatty(STDOUT_FILENO)
+                                   : session->client->out_is_terminal;
+}
+
+bool
+session_err_is_terminal(const struct session *session)
+{
+    return session->client == NULL ? isatty(STDERR_FILENO)
+                                   : session->client->err_is_terminal;
+}
+
 enum colander_code
 session_format(const struct session *session, const char *name,
                enum output_format terminal, struct output_options *options,
                struct colander_error *err)
 {
     options->style = session->style;
+    options->is_terminal = session_out_is_terminal(session);
     if (name != NULL)
         return output_format_parse(name, &options->format, err);
     options->format = session->format;
     if (session->has_format)
         return COLANDER_OK;
     options->format =
-        session->is_demo || isatty(STDOUT_FILENO) ? terminal : OUTPUT_JSONL;
+        session->is_demo || options->is_terminal ? terminal : OUTPUT_JSONL;
     return COLANDER_OK;
 }
 
@@ -152,7 +179,8 @@ bool
 session_shows_notes(const struct session *session)
 {
     return session->is_prompt || session->is_demo ||
-           (isatty(STDOUT_FILENO) && isatty(STDERR_FILENO));
+           (session_out_is_terminal(session) &&
+            session_err_is_terminal(session));
 }
 
 enum session_exit
@@ -162,20 +190,21 @@ session_complain(const struct session *session, enum session_exit status,
     char message[sizeof(((struct colander_error *)0)->message)];
     va_list list;
 
-    pager_end(); /* a terminal shows what was printed before first */
-    (void)fflush(stdout);
+    if (session->client == NULL)
+        pager_end(); /* a terminal shows what was printed before first */
+    (void)fflush(session_out(session));
     va_start(list, format);
     vsnprintf(message, sizeof(message), format, list);
     va_end(list);
     if (!session->is_prompt)
-        fprintf(stderr, "colander: ");
+        fprintf(session_err(session), "colander: ");
     if (session->file != NULL)
-        fprintf(stderr, "%s: ", session->file);
+        fprintf(session_err(session), "%s: ", session->file);
     if (session->line > 0)
-        fprintf(stderr, "line %lu: ", session->line);
+        fprintf(session_err(session), "line %lu: ", session->line);
     if (session->command != NULL)
-        fprintf(stderr, "%s: ", session->command);
-    text_complain(colander_slice_text(message));
+        fprintf(session_err(session), "%s: ", session->command);
+    text_complain(session_err(session), colander_slice_text(message));
     return status;
 }
 
@@ -211,7 +240,8 @@ session_misread(const struct session *session, const char *text, size_t offset,
 
     if (err->code == COLANDER_INVALID &&
         text_append_caret(&caret, text, offset, NULL) == COLANDER_OK)
-        fprintf(stderr, "%.*s", (int)caret.size, (const char *)caret.data);
+        fprintf(session_err(session), "%.*s", (int)caret.size,
+                (const char *)caret.data);
     colander_buffer_release(&caret);
     return status;
 }

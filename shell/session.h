@@ -28,8 +28,18 @@ enum session_exit {
 struct command;
 struct entries;
 
+/* Another process, for which a command runs in a server. */
+struct session_client {
+    FILE *out; /* its standard output and error */
+    FILE *err;
+    bool out_is_terminal;
+    bool err_is_terminal;
+    bool may_run_lua; /* expressions of --where */
+};
+
 struct session {
     struct colander_store *store;          /* NULL while none is open */
+    const struct session_client *client;   /* NULL: this process; borrowed */
     const char *path;                      /* of the store; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
     const struct command *dot_commands;    /* those of the shell alone, then one
@@ -65,6 +75,14 @@ COLANDER_CHECKED enum colander_code session_close(struct session *session,
  * or how the program exits if only closing failed. */
 enum session_exit session_finish(struct session *session,
                                  enum session_exit status);
+
+/* Where commands print rows, and everything else. */
+FILE *session_out(const struct session *session);
+FILE *session_err(const struct session *session);
+
+/* Whether that is a terminal. */
+bool session_out_is_terminal(const struct session *session);
+bool session_err_is_terminal(const struct session *session);
 
 /* Opens the family `name`. Fails with NOT_FOUND if it does not exist, and names
  * the one that was probably meant, or else all that exist. */

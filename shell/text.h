@@ -13,6 +13,7 @@
 #include "colander.h"
 
 #include <stdarg.h>
+#include <stdio.h>
 
 #define TEXT_ELLIPSIS "\xE2\x80\xA6"
 
@@ -28,8 +29,8 @@ COLANDER_CHECKED enum colander_code
 text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
                       struct colander_error *err);
 
-/* Prints a line of text of any origin, printable, on standard error. */
-void text_complain(struct colander_slice text);
+/* Prints a line of text of any origin, printable. */
+void text_complain(FILE *file, struct colander_slice text);
 
 /* Appends a string or a timestamp without quotes, or any other value as JSON;
  * printable, up to `size_max` bytes and then an ellipsis. */

@@ -66,8 +66,9 @@ print_columns(const struct column_stats *stats, const struct chosen *chosen,
 
 /* Says what was left out, and that there may be more columns. */
 static enum colander_code
-print_notes(const struct column_stats *stats, const struct output *output,
-            struct colander_family *family, struct colander_error *err)
+print_notes(const struct session *session, const struct column_stats *stats,
+            const struct output *output, struct colander_family *family,
+            struct colander_error *err)
 {
     struct colander_family_sizes sizes = {.key_count = 0};
     struct report report = REPORT_EMPTY;
@@ -80,9 +81,10 @@ print_notes(const struct column_stats *stats, const struct output *output,
                    NUMBER_OF(column_stats_row_count(stats), "row"),
                    THOUSANDS(sizes.key_count));
     }
-    pager_end(); /* a terminal shows the rows first */
-    (void)fflush(stdout);
-    return report_print(&report, stderr, err);
+    if (session->client == NULL)
+        pager_end(); /* a terminal shows the rows first */
+    (void)fflush(session_out(session));
+    return report_print(&report, session_err(session), err);
 }
 
 /* Reads the options. */
@@ -128,11 +130,11 @@ run_columns(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = column_stats_read_sample(stats, family, row_count, &err);
     if (code == COLANDER_OK)
-        code = output_create(stdout, &options, &output, &err);
+        code = output_create(session_out(session), &options, &output, &err);
     if (code == COLANDER_OK)
         code = print_columns(stats, &chosen, output, &err);
     if (code == COLANDER_OK)
-        code = print_notes(stats, output, family, &err);
+        code = print_notes(session, stats, output, family, &err);
     output_destroy(output);
     colander_family_close(family);
     column_stats_destroy(stats);

@@ -14,9 +14,8 @@
 #include "shell/output.h"
 #include "shell/result_file.h"
 
-#include <unistd.h>
-
 struct export_job {
+    const struct session *session;
     struct request request;
     struct colander_family *family;
     struct colander_snapshot *snapshot; /* NULL: rows are read once */
@@ -65,7 +64,7 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
     if (code == COLANDER_OK && take == print_row)
         find_run_add_hint(&run, &report);
     if (code == COLANDER_OK && report.text.size > 0)
-        code = report_print(&report, stderr, err);
+        code = report_print(&report, session_err(job->session), err);
     hint_missing_release(&run.missing);
     explanation_release(&run.explanation);
     return code;
@@ -98,13 +97,13 @@ print_summary(const struct export_job *job, double seconds,
     struct report report = REPORT_EMPTY;
     uint64_t size;
 
-    if (job->result.name == NULL && !isatty(STDERR_FILENO))
+    if (job->result.name == NULL && !session_err_is_terminal(job->session))
         return COLANDER_OK;
     report_add(&report, "exported %s", NUMBER_OF(job->row_count, "row"));
     if (result_file_size(&job->result, &size))
         report_add(&report, ", %s", SIZE_OF(size));
     report_add(&report, " in %.*f s", seconds < 1 ? 2 : 1, seconds);
-    return report_print(&report, stderr, err);
+    return report_print(&report, session_err(job->session), err);
 }
 
 /* ------------------------------------------------------------------ run --- */
@@ -134,6 +133,20 @@ choose_format(struct export_job *job, const struct arguments *arguments,
     return code;
 }
 
+/* A file is made by the process that wants it. */
+static enum colander_code
+open_result(struct export_job *job, const char *name,
+            struct colander_error *err)
+{
+    const bool is_client = job->session->client != NULL;
+    enum colander_code code;
+
+    code = result_file_open(&job->result, is_client ? NULL : name,
+                            session_out(job->session), err);
+    job->result.name = name;
+    return code;
+}
+
 static enum colander_code
 run(struct export_job *job, const struct session *session,
     const struct arguments *arguments, struct colander_error *err)
@@ -149,8 +162,7 @@ run(struct export_job *job, const struct session *session,
         code = colander_store_snapshot(session->store, &job->snapshot, err);
     job->request.query.snapshot = job->snapshot;
     if (code == COLANDER_OK)
-        code = result_file_open(&job->result,
-                                arguments_value(arguments, "output"), err);
+        code = open_result(job, arguments_value(arguments, "output"), err);
     if (code == COLANDER_OK)
         code = write_rows(job, err);
     if (code == COLANDER_OK)
@@ -168,6 +180,7 @@ run_export(struct session *session, const struct arguments *arguments)
     enum session_exit status;
 
     memset(&job, 0, sizeof(job));
+    job.session = session;
     status = request_read(&job.request, session, arguments);
     if (status == SESSION_FINE &&
         run(&job, session, arguments, &err) != COLANDER_OK)

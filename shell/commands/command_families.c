@@ -145,7 +145,7 @@ list(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = colander_store_families(session->store, &names, &err);
     if (code == COLANDER_OK)
-        code = output_create(stdout, &options, &output, &err);
+        code = output_create(session_out(session), &options, &output, &err);
     if (code == COLANDER_OK && only != NULL) /* it must exist */
         code = session_family(session, only, &family, &err);
     for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {

@@ -38,8 +38,10 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
         explanation_add_counts(&run->explanation, &report);
     else if (has_rows)
         report_add(&report, "%s", NUMBER_OF(run->explanation.row_count, "row"));
-    pager_end(); /* it comes after the rows */
-    return report_print(&report, stderr, NULL);
+    if (session->client == NULL)
+        pager_end(); /* it comes after the rows */
+    (void)fflush(session_out(session));
+    return report_print(&report, session_err(session), NULL);
 }
 
 /* ----------------------------------------------------------------- run --- */
@@ -53,14 +55,16 @@ print_row(void *output, const struct colander_result *result,
 
 /* Prints the rows, or their number. */
 static enum colander_code
-show(struct find_run *run, struct colander_error *err)
+show(struct find_run *run, const struct session *session,
+     struct colander_error *err)
 {
     enum colander_code code = find_run_read(run, err);
     enum colander_code finished = COLANDER_OK;
 
     if (run->context == NULL && code == COLANDER_OK) {
-        printf("%" PRIu64 "\n", run->explanation.row_count);
-        return output_flush(stdout, err);
+        fprintf(session_out(session), "%" PRIu64 "\n",
+                run->explanation.row_count);
+        return output_flush(session_out(session), err);
     }
     if (run->context != NULL) /* an interrupted find prints what it found */
         finished =
@@ -84,7 +88,7 @@ open_output(struct find_run *run, const struct session *session,
     options.path_count = run->request->selection.count;
     options.shows_matches = run->request->is_any;
     options.where = run->request->where;
-    code = output_create(stdout, &options, &output, err);
+    code = output_create(session_out(session), &options, &output, err);
     run->context = output;
     return code;
 }
@@ -108,7 +112,7 @@ run_request(struct session *session, const struct arguments *arguments,
     hint_missing_init(&run.missing, request->selection.paths,
                       request->selection.count, request->order, request->where);
     if (code == COLANDER_OK)
-        code = show(&run, &err);
+        code = show(&run, session, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     if (code == COLANDER_OK || code == COLANDER_CANCELLED)

@@ -7,14 +7,15 @@
 #include "shell/output.h"
 
 static enum colander_code
-show(const struct output_options *options, struct colander_slice key,
-     struct colander_slice row, struct colander_error *err)
+show(FILE *file, const struct output_options *options,
+     struct colander_slice key, struct colander_slice row,
+     struct colander_error *err)
 {
     const struct colander_result result = {.key = key, .row = row};
     struct output *output = NULL;
     enum colander_code code;
 
-    code = output_create(stdout, options, &output, err);
+    code = output_create(file, options, &output, err);
     if (code == COLANDER_OK)
         code = output_row(output, &result, err);
     if (code == COLANDER_OK)
@@ -25,7 +26,7 @@ show(const struct output_options *options, struct colander_slice key,
 
 /* Fails with NOT_FOUND if there is no row. */
 static enum colander_code
-get(struct colander_family *family, const char *text,
+get(struct colander_family *family, const char *text, FILE *file,
     const struct output_options *options, struct colander_slice key,
     struct colander_error *err)
 {
@@ -36,7 +37,7 @@ get(struct colander_family *family, const char *text,
 
     code = colander_family_get(family, key, &read, &row, &found, err);
     if (code == COLANDER_OK && found)
-        code = show(options, key, colander_buffer_slice(&row), err);
+        code = show(file, options, key, colander_buffer_slice(&row), err);
     else if (code == COLANDER_OK)
         code =
             COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no row '%s' in family '%s'",
@@ -74,7 +75,8 @@ run_get(struct session *session, const struct arguments *arguments)
         code = session_format(session, arguments_value(arguments, "format"),
                               OUTPUT_LINE, &options, &err);
     if (code == COLANDER_OK)
-        code = get(family, text, &options, colander_buffer_slice(&key), &err);
+        code = get(family, text, session_out(session), &options,
+                   colander_buffer_slice(&key), &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
 done:

@@ -6,6 +6,7 @@
 #include "serve/serve.h"
 #include "serve/token.h"
 #include "shell/command.h"
+#include "shell/interrupt.h"
 #include "shell/output.h"
 
 #include <signal.h>
@@ -44,6 +45,53 @@ get_token(const struct session *session, const char *path, const char *address,
                          "made the token file '%s': the token is %s", path,
                          token->text);
     return code;
+}
+
+/* What a command of a client knows instead of Ctrl-C. */
+
+static void
+watch(void *context, struct colander_cursor *cursor)
+{
+    server_command_watch(context, cursor);
+}
+
+static bool
+is_over(void *context)
+{
+    return server_command_is_over(context);
+}
+
+struct service {
+    struct session *session;
+    bool runs_lua; /* also for clients of an address */
+};
+
+/* Runs a command that reads for a client. */
+static int
+run_for_client(void *context, const struct server_command *command)
+{
+    const struct service *service = context;
+    const struct session_client client = {
+        .out = command->out,
+        .err = command->err,
+        .out_is_terminal = command->out_is_terminal,
+        .err_is_terminal = command->err_is_terminal,
+        .may_run_lua = command->is_local || service->runs_lua,
+    };
+    const struct interrupt_source source = {(void *)command, watch, is_over};
+    struct session session = {
+        .store = service->session->store,
+        .client = &client,
+        .commands = service->session->commands,
+        .is_read_only = true,
+        .style = {.width = command->width},
+    };
+    enum session_exit status;
+
+    interrupt_set_source(&source);
+    status = command_run(&session, (int)command->word_count, command->words);
+    interrupt_set_source(NULL);
+    return (int)status;
 }
 
 /* Says that requests can come, to whoever waits for that. */
@@ -89,12 +137,15 @@ static enum session_exit
 run_serve(struct session *session, const struct arguments *arguments)
 {
     const char *token_file = arguments_value(arguments, "token-file");
+    struct service service = {session, arguments_has(arguments, "lua")};
     struct server_options options;
     struct token token;
     struct colander_error err;
     enum session_exit status = SESSION_FINE;
 
     server_options_init(&options);
+    options.run = run_for_client;
+    options.run_context = &service;
     options.address = arguments_value(arguments, "listen");
     options.is_read_only = arguments_has(arguments, "read-only");
     if ((options.address == NULL) != (token_file == NULL))
@@ -126,6 +177,7 @@ static const struct argument_option options[] = {
            "the token that clients of --listen need; made if it is\n"
            "not there and the address is one of this machine"),
     OPTION_FLAG("read-only", "open the store to read"),
+    OPTION_FLAG("lua", "clients of --listen may use --where"),
     OPTIONS_END,
 };
 

@@ -60,7 +60,7 @@ add_levels(const struct colander_family_sizes *sizes, struct report *report)
 }
 
 static enum colander_code
-print_lines(const struct family_stats *stats, bool is_last,
+print_lines(FILE *file, const struct family_stats *stats, bool is_last,
             struct colander_error *err)
 {
     const struct colander_family_sizes *sizes = &stats->sizes;
@@ -84,7 +84,7 @@ print_lines(const struct family_stats *stats, bool is_last,
 #endif
     if (!is_last)
         report_add(&report, "\n");
-    return report_print(&report, stdout, err);
+    return report_print(&report, file, err);
 }
 
 /* ---------------------------------------------------------------- JSON --- */
@@ -110,7 +110,8 @@ add_level_array(const struct colander_family_sizes *sizes,
 
 /* Prints the family as a line of JSON whose _key is its name. */
 static enum colander_code
-print_json(const struct family_stats *stats, struct colander_error *err)
+print_json(FILE *file, const struct family_stats *stats,
+           struct colander_error *err)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
@@ -133,7 +134,7 @@ print_json(const struct family_stats *stats, struct colander_error *err)
         code = colander_json_append_row(&json, colander_buffer_slice(&key), row,
                                         err);
     if (code == COLANDER_OK)
-        printf("%.*s\n", (int)json.size, (const char *)json.data);
+        fprintf(file, "%.*s\n", (int)json.size, (const char *)json.data);
     colander_buffer_release(&json);
     colander_buffer_release(&key);
     colander_row_builder_destroy(builder);
@@ -156,8 +157,9 @@ print_family(const struct session *session, const char *name, bool is_last,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for columns");
     code = read_family(session, &stats, err);
     if (code == COLANDER_OK)
-        code = is_json ? print_json(&stats, err)
-                       : print_lines(&stats, is_last, err);
+        code = is_json
+                   ? print_json(session_out(session), &stats, err)
+                   : print_lines(session_out(session), &stats, is_last, err);
 #ifdef COLANDER_FILTERS
     filter_report_release(&stats.filters);
 #endif

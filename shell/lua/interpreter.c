@@ -199,7 +199,7 @@ complain_of(const struct session *session, const char *text)
             text++;
         }
         size = strcspn(text, "\n");
-        text_complain(colander_slice_of(text, size));
+        text_complain(stderr, colander_slice_of(text, size));
     }
 }
 

@@ -118,6 +118,17 @@ begin_table(struct output *output, enum grid_style style,
     return COLANDER_OK;
 }
 
+/* Whether the output ends at a terminal. That of standard output may go through
+ * a pager, which ends there as well. */
+static bool
+is_terminal(const struct output *output)
+{
+    FILE *file = output->file;
+
+    return output->options.is_terminal ||
+           isatty(file == stdout ? STDOUT_FILENO : fileno(file));
+}
+
 /* Makes what the format needs. */
 static enum colander_code
 begin(struct output *output, struct colander_error *err)
@@ -131,16 +142,14 @@ begin(struct output *output, struct colander_error *err)
         return begin_table(output, GRID_MARKDOWN, err);
     case OUTPUT_CSV:
     case OUTPUT_TSV:
-        output->cells.is_exact = !isatty(fileno(output->file));
+        output->cells.is_exact = !is_terminal(output);
         output->csv =
             csv_create(output->file, output->options.format == OUTPUT_TSV);
         if (output->csv == NULL)
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for CSV");
         return cells_pass(&output->cells, NULL, add_to_csv, output, err);
     case OUTPUT_MSGPACK:
-        /* the stream may be a pager's, which ends at the terminal as well */
-        if (isatty(output->file == stdout ? STDOUT_FILENO
-                                          : fileno(output->file)))
+        if (is_terminal(output))
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "msgpack is not for a terminal: export it "
                                  "with --output FILE");

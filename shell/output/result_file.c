@@ -62,7 +62,7 @@ open_named(struct result_file *result)
 }
 
 enum colander_code
-result_file_open(struct result_file *result, const char *name,
+result_file_open(struct result_file *result, const char *name, FILE *out,
                  struct colander_error *err)
 {
     int fd;
@@ -70,8 +70,8 @@ result_file_open(struct result_file *result, const char *name,
     memset(result, 0, sizeof(*result));
     result->name = name;
     if (name == NULL) {
-        result->file = stdout;
-        result->start = ftello(stdout);
+        result->file = result->borrowed = out;
+        result->start = ftello(out);
         return COLANDER_OK;
     }
     fd = open_named(result);
@@ -123,7 +123,7 @@ result_file_size(const struct result_file *result, uint64_t *size)
 void
 result_file_release(struct result_file *result)
 {
-    if (result->file != NULL && result->file != stdout)
+    if (result->file != NULL && result->file != result->borrowed)
         (void)fclose(result->file);
     if (result->temporary != NULL)
         (void)unlink(result->temporary);

@@ -101,12 +101,12 @@ text_append_printable(struct colander_buffer *out, struct colander_slice bytes,
 }
 
 void
-text_complain(struct colander_slice text)
+text_complain(FILE *file, struct colander_slice text)
 {
     struct colander_buffer shown = COLANDER_BUFFER_EMPTY;
 
     if (text_append_printable(&shown, text, NULL) == COLANDER_OK)
-        fprintf(stderr, "%.*s\n", (int)shown.size, (const char *)shown.data);
+        fprintf(file, "%.*s\n", (int)shown.size, (const char *)shown.data);
     colander_buffer_release(&shown);
 }
 

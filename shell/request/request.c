@@ -299,6 +299,11 @@ read_expressions(struct request *request, const struct session *session,
 
     if (!arguments_has(arguments, "where"))
         return SESSION_FINE;
+    if (session->client != NULL && !session->client->may_run_lua)
+        return session_complain(session, SESSION_USAGE,
+                                "--where: the server runs no Lua for clients "
+                                "from elsewhere, unless it is started with "
+                                "--lua");
     request->expressions = where_create();
     if (request->expressions == NULL) {
         (void)COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for Lua");

@@ -50,6 +50,7 @@ local published = {
     ["columns/candidates.h"] = true,
     ["filters/option_fields.h"] = true,
     ["loading/load.h"] = true,
+    ["serve/remote.h"] = true,
     ["serve/token.h"] = true,
 }
 
@@ -82,6 +83,7 @@ local libraries = {
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
       only = "core/tables/table_codec.c" },
     { header = "^microhttpd%.h", layers = { serve = true } },
+    { header = "^curl/", layers = { serve = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

@@ -220,8 +220,7 @@ SERVED_TEST(an_end_waits_for_answers)
     client_say(fd, FIND_ALL CLOSES);
     client_read(fd, start, 9);
     ZERO(pthread_create(&thread, NULL, stop, served));
-    while (store_socket_connect(served->directory, &other, why()) ==
-           COLANDER_OK) {
+    while ((other = client_connect(served->directory)) >= 0) {
         ZERO(close(other));
         usleep(1000);
     }

@@ -7,9 +7,7 @@
 
 #include "serve/token.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <sys/wait.h>
 
 static void
@@ -47,13 +45,10 @@ SERVED_TEST(another_user_who_connects_is_refused)
     assert_true(child >= 0);
     if (child == 0) {
         const char *request = "GET /stats HTTP/1.1\r\nHost: x\r\n\r\n";
-        struct colander_error err;
         char reply[16] = "";
-        int fd;
+        int fd = setuid(65534) != 0 ? -1 : client_connect(served->directory);
 
-        if (setuid(65534) != 0 ||
-            store_socket_connect(served->directory, &fd, &err) != COLANDER_OK ||
-            write(fd, request, strlen(request)) < 0 ||
+        if (fd < 0 || write(fd, request, strlen(request)) < 0 ||
             read(fd, reply, sizeof(reply) - 1) < 12)
             _exit(99);
         _exit(memcmp(reply, "HTTP/1.1 403", 12) == 0 ? 0 : 1);
@@ -75,20 +70,16 @@ SERVED_TEST(a_socket_that_was_left_is_replaced)
     memcpy(left.sun_path, path, strlen(path) + 1);
     ZERO(bind(fd, (const struct sockaddr *)&left, sizeof(left)));
     ZERO(close(fd));
-    FAILS(store_socket_connect(served->directory, &fd, why()),
-          COLANDER_NOT_FOUND);
+    assert_int_equal(client_connect(served->directory), -1);
     served_start(served);
     assert_int_equal(client_status(served, "/health"), 200);
 }
 
 SERVED_TEST(the_socket_goes_with_the_server)
 {
-    int fd;
-
     served_start(served);
     served_stop(served);
-    FAILS(store_socket_connect(served->directory, &fd, why()),
-          COLANDER_NOT_FOUND);
+    assert_int_equal(client_connect(served->directory), -1);
     served_start(served); /* and may come again */
     assert_int_equal(client_status(served, "/health"), 200);
 }

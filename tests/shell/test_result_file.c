@@ -76,7 +76,7 @@ FILE_TEST(a_result_is_synced_before_it_gets_its_name)
     char path[TEMPORARY_SIZE + 16];
 
     (void)snprintf(path, sizeof(path), "%s/result", directory);
-    OK(result_file_open(&result, path, why()));
+    OK(result_file_open(&result, path, stdout, why()));
     assert_true(fputs("12345", result.file) >= 0);
     OK(result_file_finish(&result, why()));
     result_file_release(&result);
@@ -90,7 +90,7 @@ FILE_TEST(a_result_that_cannot_be_synced_has_no_name)
     char path[TEMPORARY_SIZE + 16];
 
     (void)snprintf(path, sizeof(path), "%s/result", directory);
-    OK(result_file_open(&result, path, why()));
+    OK(result_file_open(&result, path, stdout, why()));
     assert_true(fputs("12345", result.file) >= 0);
     syncs_fail = true;
     FAILS(result_file_finish(&result, why()), COLANDER_IO);

@@ -1,0 +1,366 @@
+/* See remote.h. SPDX-License-Identifier: MIT */
+#include "serve/remote.h"
+#include "columns/columns.h"
+#include "core/bytes.h"
+#include "serve/runs.h"
+#include "serve/sockets.h"
+#include "serve/token.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#define KEPT_MAX ((size_t)64 << 10) /* bytes of an error, or of a last frame */
+#define CONNECT_SECONDS 10
+
+/* A command that runs elsewhere, and the frames of its answer. */
+struct call {
+    const struct remote_command *command;
+    CURL *curl;
+    struct curl_slist *headers;
+    char refusal[CURL_ERROR_SIZE];
+    int directory_fd; /* of the store; -1: it has an address */
+    struct colander_buffer form;
+    struct colander_buffer kept; /* the head of a frame, a last one, an error */
+    uint8_t kind;                /* of the frame */
+    size_t left;                 /* its bytes that have not come */
+    bool is_whole;               /* the exit status has come */
+    int status;
+    enum colander_code code; /* a failure of what the callbacks did */
+    struct colander_error err;
+};
+
+bool
+remote_is_address(const char *store)
+{
+    return strncmp(store, "http://", 7) == 0 ||
+           strncmp(store, "https://", 8) == 0;
+}
+
+/* --------------------------------------------------------------- answer --- */
+
+/* A last frame has come. */
+static enum colander_code
+take_last(struct call *call)
+{
+    const struct colander_buffer *kept = &call->kept;
+
+    if (call->kind == RUNS_EXIT && kept->size == 4) {
+        call->status = (int)bytes_get_be32(kept->data);
+        call->is_whole = true;
+        return COLANDER_OK;
+    }
+    if (call->kind == RUNS_FAILURE)
+        return COLANDER_FAIL(&call->err, COLANDER_BUSY, "%.*s", (int)kept->size,
+                             (const char *)kept->data);
+    return COLANDER_FAIL(&call->err, COLANDER_BUSY,
+                         "the server sends what is not the output of a "
+                         "command");
+}
+
+/* Takes bytes of the current frame. */
+static enum colander_code
+take_bytes(struct call *call, struct colander_slice bytes)
+{
+    const struct remote_command *command = call->command;
+    enum colander_code code;
+
+    call->left -= bytes.size;
+    if (call->kind == RUNS_OUT || call->kind == RUNS_ERR)
+        return command->take(command->context, call->kind == RUNS_ERR, bytes,
+                             &call->err);
+    if (call->kept.size + bytes.size > KEPT_MAX)
+        return COLANDER_FAIL(&call->err, COLANDER_BUSY,
+                             "the server sends a frame that is too large");
+    code =
+        colander_buffer_append(&call->kept, bytes.data, bytes.size, &call->err);
+    return code == COLANDER_OK && call->left == 0 ? take_last(call) : code;
+}
+
+/* Takes the head of a frame, or a part of it. */
+static enum colander_code
+take_head(struct call *call, struct colander_slice bytes)
+{
+    enum colander_code code =
+        colander_buffer_append(&call->kept, bytes.data, bytes.size, &call->err);
+
+    if (code == COLANDER_OK && call->kept.size == RUNS_FRAME_SIZE) {
+        call->kind = call->kept.data[0];
+        call->left = bytes_get_be32(call->kept.data + 1);
+        colander_buffer_clear(&call->kept);
+    }
+    return code;
+}
+
+static enum colander_code
+take_frames(struct call *call, struct colander_slice bytes)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && bytes.size > 0) {
+        struct colander_slice part = bytes;
+        const bool is_head = call->left == 0;
+        const size_t wanted =
+            is_head ? RUNS_FRAME_SIZE - call->kept.size : call->left;
+
+        if (part.size > wanted)
+            part.size = wanted;
+        bytes =
+            colander_slice_of(bytes.data + part.size, bytes.size - part.size);
+        if (call->is_whole)
+            return COLANDER_FAIL(&call->err, COLANDER_BUSY,
+                                 "the server sends more than the output");
+        code = is_head ? take_head(call, part) : take_bytes(call, part);
+    }
+    return code;
+}
+
+static long
+http_status(const struct call *call)
+{
+    long status = 0;
+
+    (void)curl_easy_getinfo(call->curl, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+}
+
+/* Called by curl. Anything but a command's output is kept, as an error. */
+static size_t
+take(char *data, size_t size, size_t count, void *context)
+{
+    struct call *call = context;
+    const struct colander_slice bytes = colander_slice_of(data, size * count);
+
+    if (http_status(call) == 200)
+        call->code = take_frames(call, bytes);
+    else if (call->kept.size + bytes.size <= KEPT_MAX)
+        call->code = colander_buffer_append(&call->kept, bytes.data, bytes.size,
+                                            &call->err);
+    return call->code == COLANDER_OK ? bytes.size : 0;
+}
+
+/* Fails with the message of an error that the server has sent as JSON. */
+static enum colander_code
+fail_refused(const struct call *call, struct colander_error *err)
+{
+    const long status = http_status(call);
+    struct colander_json_reader *reader = colander_json_reader_create();
+    struct colander_value value = colander_null();
+    struct colander_slice key, row;
+    bool found = false;
+
+    if (reader != NULL &&
+        colander_json_reader_row(reader, colander_buffer_slice(&call->kept),
+                                 &key, &found, &row, NULL) == COLANDER_OK)
+        (void)!colander_row_get(row, "error.message", &value, &found, NULL);
+    if (found && value.type == COLANDER_STRING)
+        (void)COLANDER_FAIL(
+            err, COLANDER_INVALID, "the server refuses it: %.*s",
+            (int)value.bytes.size, (const char *)value.bytes.data);
+    else
+        (void)COLANDER_FAIL(err, COLANDER_INVALID,
+                            "the server refuses it, with status %ld", status);
+    colander_json_reader_destroy(reader);
+    return err->code;
+}
+
+/* -------------------------------------------------------------- request --- */
+
+/* Adds name=value, encoded. */
+static enum colander_code
+add(struct call *call, const char *name, const char *value,
+    struct colander_error *err)
+{
+    struct colander_buffer *form = &call->form;
+    char *encoded = curl_easy_escape(call->curl, value, 0);
+    enum colander_code code = COLANDER_OK;
+
+    if (encoded == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    if (form->size > 0)
+        code = colander_buffer_append(form, "&", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(form, name, strlen(name), err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(form, "=", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(form, encoded, strlen(encoded), err);
+    curl_free(encoded);
+    return code;
+}
+
+static enum colander_code
+add_all(struct call *call, struct colander_error *err)
+{
+    const struct remote_command *command = call->command;
+    enum colander_code code;
+    char width[24];
+
+    (void)snprintf(width, sizeof(width), "%llu",
+                   (unsigned long long)command->width);
+    code = add(call, "width", width, err);
+    if (code == COLANDER_OK)
+        code = add(call, "out_terminal", command->out_is_terminal ? "1" : "0",
+                   err);
+    if (code == COLANDER_OK)
+        code = add(call, "err_terminal", command->err_is_terminal ? "1" : "0",
+                   err);
+    for (size_t i = 0; i < command->word_count && code == COLANDER_OK; i++)
+        code = add(call, "word", command->words[i], err);
+    return code;
+}
+
+static int
+look_for_cancel(void *context, curl_off_t download, curl_off_t down,
+                curl_off_t upload, curl_off_t up)
+{
+    const struct call *call = context;
+
+    (void)download;
+    (void)down;
+    (void)upload;
+    (void)up;
+    return call->command->is_cancelled(call->command->context);
+}
+
+/* The options whose last argument is a long. */
+static void
+set(struct call *call, CURLoption option, long value)
+{
+    (void)curl_easy_setopt(call->curl, option, value);
+}
+
+static bool
+set_target(struct call *call)
+{
+    const struct remote_command *command = call->command;
+    CURL *curl = call->curl;
+    char path[STORE_SOCKET_PATH_SIZE];
+    char url[2048];
+    size_t size = strlen(command->store);
+
+    if (!remote_is_address(command->store)) {
+        store_socket_path(call->directory_fd, path);
+        return curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, path) ==
+                   CURLE_OK &&
+               curl_easy_setopt(curl, CURLOPT_URL, "http://store/command") ==
+                   CURLE_OK;
+    }
+    while (size > 0 && command->store[size - 1] == '/')
+        size--;
+    if (size + sizeof("/command") > sizeof(url))
+        return false;
+    (void)snprintf(url, sizeof(url), "%.*s/command", (int)size, command->store);
+    return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK;
+}
+
+static bool
+set_headers(struct call *call)
+{
+    char line[TOKEN_SIZE_MAX + 32];
+    struct curl_slist *list;
+
+    (void)snprintf(line, sizeof(line), "Authorization: Bearer %s",
+                   call->command->token == NULL ? "" : call->command->token);
+    call->headers = curl_slist_append(NULL, "Expect:");
+    if (call->headers == NULL || call->command->token == NULL)
+        return call->headers != NULL;
+    list = curl_slist_append(call->headers, line);
+    return list != NULL;
+}
+
+/* A token goes to the address that the user named, and nowhere else. */
+static enum colander_code
+set_up(struct call *call, struct colander_error *err)
+{
+    CURL *curl = call->curl;
+    enum colander_code code = add_all(call, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (!set_target(call) || !set_headers(call))
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->headers);
+    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->form.data);
+    set(call, CURLOPT_POSTFIELDSIZE, (long)call->form.size);
+    set(call, CURLOPT_FOLLOWLOCATION, 0);
+    set(call, CURLOPT_NOSIGNAL, 1);
+    set(call, CURLOPT_TCP_KEEPALIVE, 1);
+    set(call, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+    set(call, CURLOPT_NOPROGRESS, 0);
+    (void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, call->refusal);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
+    (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, call);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_cancel);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call);
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------------------ run --- */
+
+static enum colander_code
+perform(struct call *call, struct colander_error *err)
+{
+    const CURLcode result = curl_easy_perform(call->curl);
+    const char *store = call->command->store;
+
+    if (call->code != COLANDER_OK) {
+        *err = call->err;
+        return call->code;
+    }
+    if (result == CURLE_ABORTED_BY_CALLBACK)
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    if (result == CURLE_OK && call->is_whole)
+        return COLANDER_OK;
+    if (result == CURLE_OK && http_status(call) != 200)
+        return fail_refused(call, err);
+    if (result == CURLE_COULDNT_CONNECT && call->directory_fd >= 0)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no one serves '%s'",
+                             store);
+    if (http_status(call) != 0 || call->directory_fd >= 0)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "the server of '%s' has ended before its answer",
+                             store);
+    return COLANDER_FAIL(err, COLANDER_BUSY, "cannot reach '%s': %s", store,
+                         call->refusal[0] == '\0' ? curl_easy_strerror(result)
+                                                  : call->refusal);
+}
+
+enum colander_code
+remote_run(const struct remote_command *command, int *status,
+           struct colander_error *err)
+{
+    struct call call = {.command = command, .directory_fd = -1};
+    enum colander_code code = COLANDER_OK;
+
+    if (!remote_is_address(command->store)) {
+        call.directory_fd =
+            open(command->store, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (call.directory_fd < 0)
+            return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                                 "cannot open '%s': %s", command->store,
+                                 strerror(errno));
+    }
+    call.curl = curl_easy_init();
+    if (call.curl == NULL)
+        code =
+            COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a request");
+    if (code == COLANDER_OK)
+        code = set_up(&call, err);
+    if (code == COLANDER_OK)
+        code = perform(&call, err);
+    *status = call.status;
+    curl_easy_cleanup(call.curl);
+    curl_slist_free_all(call.headers);
+    if (call.directory_fd >= 0)
+        (void)close(call.directory_fd);
+    colander_buffer_release(&call.form);
+    colander_buffer_release(&call.kept);
+    return code;
+}

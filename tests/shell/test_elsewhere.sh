@@ -1,0 +1,275 @@
+#!/bin/bash
+# A command that reads prints the same, and exits with the same status, whether
+# the store is closed, held by a server, or behind an address.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+make_demo
+has_server || finish
+cd "$work" || exit 1
+# So few rows that statistics are of all of them, and not of a sample, which
+# depends on files.
+run 0 export demo tweets --from t008000 --limit 8000 --output tweets.jsonl
+rm -r demo
+run 0 load demo tweets tweets.jsonl
+printf '%s\n' '{"_key":1,"a":"\u001b[1m","t":"2026-11-01T10:00:00Z"}' \
+    '{"_key":2,"b":[1,{"c":null}],"t":"2026-11-02T10:00:00Z"}' >strange.jsonl
+run 0 load demo 'odd "name' strange.jsonl --type t=time
+run 0 families demo 'odd "name' --time t
+
+server=
+trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
+      [ "$failures" = 0 ] || exit 1' EXIT
+
+serve() { # ARG...
+    : >serve.out
+    "$COLANDER" serve demo "$@" >serve.out 2>serve.err </dev/null &
+    server=$!
+    until [ -s serve.out ]; do
+        kill -0 "$server" 2>/dev/null || {
+            complain "'serve $*' ends: $(cat serve.err)"
+            finish
+        }
+        sleep 0.02
+    done
+    url=$(sed -n 's/^serving demo at //p' serve.out)
+}
+
+stop() {
+    kill "$server"
+    wait "$server" || complain "a server exits $?"
+    server=
+}
+
+# Times differ, the memory of a process that has run for a while, and whether
+# filters have been loaded yet.
+# shellcheck disable=SC2317
+usual() { # STORE
+    sed -E -e "s|$1|STORE|g" -e 's/ in [0-9.]+ m?s$/ in N/' -e '/^time /d' \
+        -e '/^files /d' -e '/^where /s/ in [0-9.]+ .*//' -e '/^store /d'
+}
+
+# A server may compact files that were not compacted before.
+# shellcheck disable=SC2317
+without_sizes() {
+    sed -E -e 's/[0-9][0-9,.]*/N/g' -e 's/[ -]+/ /g'
+}
+
+# collect NAME STORE: what each command prints, and its status.
+collect() {
+    local line status words shown
+
+    while IFS= read -r line; do
+        eval "words=($line)"
+        status=0
+        rm -f file
+        COLUMNS=70 "$COLANDER" "${words[0]}" "$2" "${words[@]:1}" \
+            >out 2>err </dev/null || status=$?
+        case $line in
+        families* | stats*) shown=without_sizes ;;
+        *) shown=cat ;;
+        esac
+        printf '$ %s\n' "$line"
+        usual "$2" <out | "$shown"
+        printf 'says:\n'
+        usual "$2" <err
+        [ ! -e file ] || printf 'file: %s\n' "$(cksum <file)"
+        printf 'status %s\n' "$status"
+    done <commands >"$1"
+}
+
+cat >commands <<'END'
+find tweets user=Smith
+find tweets user=Smith --format table
+find tweets user=Smith --format box --limit 3
+find tweets user=Smith --format markdown --select likes,text
+find tweets user=Smith --format line --limit 2
+find tweets user=Smith --format pretty --limit 2
+find tweets user=Smith --format csv
+find tweets user=Smith --format tsv --select user,profile
+find tweets user=Smith --format json
+find tweets user=Smith --format msgpack
+find tweets user=Smith --format xml
+find tweets user=Smith --explain
+find tweets user=Smith --explain --format table
+find tweets user=Smith --count
+find tweets user=Smith --count --scan --explain
+find tweets
+find tweets --count
+find tweets --limit 1000 --skip 99 --reverse
+find tweets --any Houston --limit 5
+find tweets --any Houston --count --explain
+find tweets --order likes:desc --limit 5
+find tweets --order likes:dsc
+find tweets --order 'a['
+find tweets 'likes>990' lang=pl
+find tweets lang=pl or lang=es not 'likes<990'
+find tweets 'profile.name=Yuki Smith' --select profile.city
+find tweets usr=Smith
+find tweets user=Smitt
+find tweets likes=many
+find tweets user=Smith --select usr
+find tweets 'likes>>5'
+find tweets user
+find tweets '('
+find tweets --any '[1'
+find tweets --where 'likes > 998'
+find tweets --where 'likes > 998' --explain
+find tweets --where 'likes > > 998'
+find tweets --where 'lkes == 5'
+find tweets --where 'user.name.x == 5' --limit 1
+find tweets --key t008443
+find tweets --key '[1'
+find tweets --key t008443 --from t008001
+find tweets --from t008443 --to t008449
+find tweets --prefix t008443
+find tweets --since 2026-01-01
+find twets
+find nothing
+find ''
+find
+find tweets --limit x
+find tweets --limit
+find tweets --bogus
+find tweets --limit 3 --limit 4
+find 'odd "name'
+find 'odd "name' --format table
+find 'odd "name' --format csv
+find 'odd "name' --since 2026-11-02
+find 'odd "name' --until 2026-11-02T00:00:00Z
+find 'odd "name' --since soon
+find 'odd "name' a=$'\e[1m' --format table
+get tweets t008443
+get tweets t008443 --format table
+get tweets t008443 --select likes,user
+get tweets t999999
+get tweets '[1'
+get tweets
+get tweets t008443 more
+get twets t008443
+get 'odd "name' 2 --format line
+export tweets lang=pl 'likes>900'
+export tweets lang=pl --format csv
+export tweets lang=pl --format msgpack
+export tweets lang=pl --format table
+export tweets lang=pl --output file
+export tweets lang=pl --format csv --output file
+export tweets lang=xx
+export tweets lang=xx --output file
+export tweets lang=pl --output none/file
+export twets --output file
+families
+families tweets
+families twets
+families --exact
+families --format table
+families --format csv
+families a b
+columns tweets
+columns tweets --format table
+columns tweets --rows 500 --like name
+columns tweets --all --depth 1 --format csv
+columns twets
+columns 'odd "name'
+stats
+stats tweets
+stats tweets --json
+stats twets
+END
+serve --lua
+stop
+collect closed demo
+serve --listen 127.0.0.1:0 --token-file token --lua
+export COLANDER_TOKEN_FILE=token
+collect held demo
+collect addressed "$url"
+[ "$(grep -c '^status' closed)" = "$(wc -l <commands)" ] ||
+    complain 'a command is missing'
+diff closed held >differences ||
+    complain "held by a server: $(head -20 differences)"
+diff closed addressed >differences ||
+    complain "behind an address: $(head -20 differences)"
+
+# A pipe that is closed ends a command, and the server goes on.
+for store in demo "$url"; do
+    "$COLANDER" export "$store" tweets | head -1 >out
+    [ "${PIPESTATUS[0]}" = 141 ] || complain 'an export is not ended'
+    [ "$(wc -l <out)" = 1 ] || complain 'an export prints nothing'
+done
+run 0 get "$url/" tweets t008443 --select likes # a slash may follow
+
+# What a server does not do.
+run 2 drop "$url" tweets
+says "colander: drop: '$url' is the address of a server, which only reads: name the directory of a store"
+run 2 families "$url" tweets --time at
+run 1 delete demo tweets user=Smith --yes
+says_some 'the store is held by process'
+run 1 families demo tweets --time at
+says_some 'the store is held by process'
+for words in 'word=help' 'word=drop&word=demo&word=tweets&word=--yes' \
+    'word=find&word=demo&word=--help' 'word=stats&word=--help' \
+    'word=families&word=demo&word=tweets&word=--time&word=at' \
+    'word=shell&word=demo&word=-e&word=os.exit()' 'word=backup&word=demo&word=x' \
+    'word=serve&word=demo' 'word=completion&word=bash' 'word=demo&word=x'; do
+    curl -sS --unix-socket demo/SOCKET http://x/command -d "$words" >out
+    grep -aq '^e.*colander: [a-z]*: a server only runs commands that read$' \
+        <(tr '\000' '.' <out) || complain "$words: $(tr '\000' '.' <out)"
+done
+[ ! -e x ] || complain 'a server makes a backup'
+curl -sS --unix-socket demo/SOCKET http://x/command \
+    -d 'word=export&word=demo&word=tweets&word=lang=pl&word=--output&word=planted' \
+    >out
+[ ! -e planted ] || complain 'a server writes a file for a client'
+
+# Tokens.
+COLANDER_TOKEN_FILE='' run 1 families "$url"
+says "colander: families: the server refuses it: the request needs the token: Authorization: Bearer TOKEN"
+echo 0123456789abcdef0123456789abcdef >other
+chmod 600 other
+COLANDER_TOKEN_FILE=other run 1 families "$url"
+chmod 644 other
+COLANDER_TOKEN_FILE=other run 1 families "$url"
+says "colander: families: others may read the token file 'other': chmod 600 it"
+stop
+run 1 families "$url"
+says_some "cannot reach '$url': "
+run 1 families http://127.0.0.1:1
+run 1 families 'http://127.0.0.1:bad'
+
+# Lua is not run for clients of an address, unless that is allowed.
+serve --listen 127.0.0.1:0 --token-file token
+run 2 find "$url" tweets --where 'likes > 998'
+says_some 'the server runs no Lua for clients from elsewhere'
+run 0 find demo tweets --where 'likes > 998' --count
+run 0 find "$url" tweets user=Smith --count
+prints 1
+
+# A server that is killed in the middle of an answer: an error, and not a whole
+# answer. The pipe holds the client back, and the client the server, as the
+# answer is longer than the buffers on the way.
+stop
+rm -r demo
+make_demo
+serve --listen 127.0.0.1:0 --token-file token
+for kind in held addressed; do
+    store=demo
+    [ "$kind" = held ] || store=$url
+    mkfifo fifo
+    "$COLANDER" export "$store" tweets >fifo 2>err &
+    client=$!
+    exec 3<fifo
+    head -c 100 <&3 >out
+    kill -9 "$server"
+    wait "$server" 2>/dev/null
+    cat <&3 >>out
+    exec 3<&-
+    status=0
+    wait "$client" || status=$?
+    rm fifo
+    [ "$status" = 1 ] || complain "a cut export exits $status"
+    last="export of $store"
+    says "colander: export: the server of '$store' has ended before its answer"
+    serve --listen 127.0.0.1:0 --token-file token
+done
+stop
+finish
