@@ -185,7 +185,7 @@ static const struct sent local_requests[] = {
     {POST_FORM "Content-Length: 4\r\n\r\nq=%0", 400},
     {POST_FORM "Content-Length: 0\r\n\r\n", 200},
     {POST_FORM "Content-Length: 1000000000\r\n\r\n", 413},
-    {POST_FORM "Content-Length: 65537\r\n\r\n", 413},
+    {POST_FORM "Content-Length: 262145\r\n\r\n", 413},
     {LOCAL("POST /find/rows", "Content-Type: application/json\r\n"
                               "Content-Length: 2\r\n") "{}",
      415},
@@ -365,14 +365,14 @@ SERVED_TEST(a_body_is_limited)
 
 SERVED_TEST(a_body_that_is_a_little_too_large_is_refused)
 {
-    static char large[70000];
+    static char large[270000];
     int fd;
     char *reply;
 
     memset(large, 'x', sizeof(large));
     served_start(served);
     fd = client_local(served);
-    client_say(fd, POST_FORM "Transfer-Encoding: chunked\r\n\r\n11170\r\n");
+    client_say(fd, POST_FORM "Transfer-Encoding: chunked\r\n\r\n41eb0\r\n");
     client_send(fd, large, sizeof(large));
     client_say(fd, "\r\n0\r\n\r\n");
     reply = client_rest(fd);
