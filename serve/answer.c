@@ -248,17 +248,12 @@ answer_leave(struct answer *answer)
 void
 answer_stop(struct answer *answer, enum answer_stop why)
 {
-    struct colander_error failure;
-
     pthread_mutex_lock(&answer->lock);
     if (why == ANSWER_LEFT || atomic_load(&answer->stop) == ANSWER_GOES_ON)
         atomic_store(&answer->stop, why);
     if (answer->cursor != NULL)
         colander_cursor_cancel(answer->cursor);
     pthread_cond_signal(&answer->has_room);
-    if (!answer->is_working && !answer->is_ended && why != ANSWER_LEFT &&
-        answer->connection != NULL)
-        end(answer, &failure); /* no worker is there to say so */
     if (answer->connection != NULL && !answer->is_working)
         resume(answer); /* a worker does it when it has stopped */
     pthread_mutex_unlock(&answer->lock);
