@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define WIDTH_MAX 10000 /* a table keeps as much of a value */
 #define STREAM_BUFFER ((size_t)32 << 10)
 
 struct run;
@@ -217,6 +218,8 @@ read_command(struct run *run, const struct parameters *parameters,
 
     if (code == COLANDER_OK)
         code = parameters_number(parameters, "width", &command->width, err);
+    if (command->width > WIDTH_MAX)
+        command->width = WIDTH_MAX;
     if (code == COLANDER_OK)
         code = parameters_flag(parameters, "out_terminal",
                                &command->out_is_terminal, err);

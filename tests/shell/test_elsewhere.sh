@@ -59,6 +59,8 @@ without_sizes() {
 collect() {
     local line status words shown
 
+    mkdir "$1.d"
+    cd "$1.d" || exit 1
     while IFS= read -r line; do
         eval "words=($line)"
         status=0
@@ -75,7 +77,7 @@ collect() {
         usual "$2" <err
         [ ! -e file ] || printf 'file: %s\n' "$(cksum <file)"
         printf 'status %s\n' "$status"
-    done <commands >"$1"
+    done <../commands >"../$1"
 }
 
 cat >commands <<'END'
@@ -178,11 +180,13 @@ stats twets
 END
 serve --lua
 stop
-collect closed demo
+(collect closed "$work/demo")
 serve --listen 127.0.0.1:0 --token-file token --lua
-export COLANDER_TOKEN_FILE=token
-collect held demo
-collect addressed "$url"
+export COLANDER_TOKEN_FILE=$work/token
+(collect held "$work/demo") & # both at once
+held=$!
+(collect addressed "$url")
+wait "$held"
 [ "$(grep -c '^status' closed)" = "$(wc -l <commands)" ] ||
     complain 'a command is missing'
 diff closed held >differences ||
