@@ -53,20 +53,21 @@ get_token(struct remote_command *command, struct token *token,
 
 /* Runs the command, and keeps its output if it succeeds. */
 static enum colander_code
-run(struct remote_command *command, const char *output,
+run(const struct remote_command *asked, const char *output,
     enum session_exit *status, struct colander_error *err)
 {
+    struct remote_command command = *asked;
     struct result_file result;
     struct token token;
     enum colander_code code;
     int exit_status = 0;
 
     code = result_file_open(&result, output, stdout, err);
-    command->context = &result;
+    command.context = &result;
     if (code == COLANDER_OK)
-        code = get_token(command, &token, err);
+        code = get_token(&command, &token, err);
     if (code == COLANDER_OK)
-        code = remote_run(command, &exit_status, err);
+        code = remote_run(&command, &exit_status, err);
     if (code == COLANDER_OK && exit_status == SESSION_FINE)
         code = result_file_finish(&result, err);
     result_file_release(&result);
@@ -78,7 +79,7 @@ bool
 elsewhere_run(struct session *session, const struct arguments *arguments,
               int argc, const char *const *argv, enum session_exit *status)
 {
-    struct remote_command command = {
+    const struct remote_command command = {
         .store = arguments->words[0],
         .words = argv,
         .word_count = (size_t)argc,
