@@ -12,7 +12,8 @@
 
 #define LINE_COUNT 200000 /* of 21 bytes: no buffer on the way has them */
 
-static atomic_int ended_count; /* commands that have returned */
+static atomic_int begun_count; /* commands that were called */
+static atomic_int ended_count; /* and have returned */
 
 /* The words are "print", or others below. */
 static int
@@ -22,6 +23,7 @@ run(void *context, const struct server_command *command)
     const char *word = command->words[0];
     int status = 7;
 
+    atomic_fetch_add(&begun_count, 1);
     if (strcmp(word, "print") == 0) {
         for (int i = 0; i < LINE_COUNT; i++) {
             if (fprintf(command->out, "the line number %05d\n", i % 100000) < 0)
@@ -58,6 +60,7 @@ run(void *context, const struct server_command *command)
 static void
 start(struct served *served)
 {
+    atomic_store(&begun_count, 0);
     atomic_store(&ended_count, 0);
     served->options.run = run;
     served->options.run_context = served;
@@ -65,11 +68,12 @@ start(struct served *served)
 }
 
 static void
-await_ends(int count)
+await(atomic_int *counter, int count)
 {
-    for (int i = 0; atomic_load(&ended_count) < count; i++) {
+    for (int i = 0; atomic_load(counter) < count; i++) {
         if (i == SERVED_WAIT_S * 100)
-            fail_msg("a command does not end");
+            fail_msg("a command does not %s",
+                     counter == &begun_count ? "begin" : "end");
         usleep(10000);
     }
 }
@@ -189,12 +193,11 @@ SERVED_TEST(a_client_that_leaves_ends_its_command)
 
         if (i == 2)
             client_read(fd, start_of_it, sizeof(start_of_it));
-        else
-            client_awaits(served, "/metrics", "\ncolander_answers 2\n");
+        await(&begun_count, (int)i + 1);
         ZERO(close(fd));
-        await_ends((int)i + 1);
-        client_awaits(served, "/metrics", "\ncolander_answers 1\n");
+        await(&ended_count, (int)i + 1);
     }
+    client_awaits(served, "/metrics", "\ncolander_answers 1\n");
 }
 
 SERVED_TEST(a_client_that_takes_no_more_ends_its_command)
@@ -205,7 +208,7 @@ SERVED_TEST(a_client_that_takes_no_more_ends_its_command)
     start(served);
     FAILS(run_remotely(served, NULL, "print", &taken, &status), COLANDER_IO);
     assert_string_equal(error_text(), "it is enough");
-    await_ends(1);
+    await(&ended_count, 1);
     release(&taken);
 }
 
@@ -245,7 +248,7 @@ SERVED_TEST(slow_clients_of_commands_hold_no_others)
         reply = client_rest(fds[i]);
         free(reply);
     }
-    await_ends(COUNT(fds));
+    await(&ended_count, COUNT(fds));
 }
 
 SERVED_TEST(the_end_of_a_server_ends_commands)
@@ -257,7 +260,7 @@ SERVED_TEST(the_end_of_a_server_ends_commands)
     served->options.stop_ms = 100;
     start(served);
     fd = call(served, "word=wait");
-    client_awaits(served, "/metrics", "\ncolander_answers 2\n");
+    await(&begun_count, 1);
     served_stop(served);
     assert_int_equal(atomic_load(&ended_count), 1);
     reply = client_rest(fd);
