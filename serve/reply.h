@@ -17,7 +17,6 @@ struct MHD_Response;
 #define REPLY_JSON "application/json"
 #define REPLY_JSONL "application/x-ndjson"
 #define REPLY_MSGPACK "application/x-msgpack"
-#define REPLY_TEXT "text/plain; charset=utf-8"
 
 /* Queues `response`, which is taken; NULL: memory was short. Returns the
  * status, or 0 if it cannot be queued: then the connection is to be closed. */

@@ -14,7 +14,6 @@ struct visitor {
     struct visitor *next;
     struct visitor *before;
     int fd;
-    bool is_local;
     bool is_trusted;
     struct answer *answer; /* NULL: none is written */
     uint64_t deadline_ns;  /* of the answer; 0: none */
@@ -152,7 +151,6 @@ visitor_enter(struct visitors *visitors, int fd, bool is_local)
     if (visitor == NULL)
         return NULL;
     visitor->fd = fd;
-    visitor->is_local = is_local;
     visitor->is_trusted = is_local && peer_is_trusted(fd);
     visitor->since_ns = clock_ns();
     pthread_mutex_lock(&visitors->lock);
@@ -182,12 +180,6 @@ visitor_leave(struct visitors *visitors, struct visitor *visitor)
     visitors->count--;
     pthread_mutex_unlock(&visitors->lock);
     free(visitor);
-}
-
-bool
-visitor_is_local(const struct visitor *visitor)
-{
-    return visitor->is_local;
 }
 
 bool

@@ -41,8 +41,7 @@ struct visitor *visitor_enter(struct visitors *visitors, int fd, bool is_local);
 /* The connection is about to be closed. NULL is allowed. */
 void visitor_leave(struct visitors *visitors, struct visitor *visitor);
 
-/* Whether it came through the Unix socket, and by a user who may. */
-bool visitor_is_local(const struct visitor *visitor);
+/* Whether it came through the Unix socket, from a user who may. */
 bool visitor_is_trusted(const struct visitor *visitor);
 
 /* The request has come whole, and `answer` is written. It ends at
