@@ -17,3 +17,16 @@ if(COLANDER_SERVER)
     pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.88)
 endif()
+
+# Without RE2 the library has no patterns, and says so. It is C++, and Debian's
+# file has no version.
+if(COLANDER_PATTERNS)
+    pkg_check_modules(RE2 IMPORTED_TARGET re2)
+endif()
+set(COLANDER_RE2)
+if(RE2_FOUND)
+    set(COLANDER_RE2 PkgConfig::RE2)
+    set(COLANDER_PC_RE2 ", re2")
+else()
+    message(STATUS "Without patterns (=~): RE2 is off or missing")
+endif()

@@ -50,6 +50,16 @@
 /* Values to compare with, in all predicates of one query. */
 #define COLANDER_PREDICATE_VALUES_MAX 100000
 
+/* Bytes and words of one text that is looked for in texts. The words are a bit
+ * each. */
+#define COLANDER_SEARCH_SIZE_MAX 65536
+#define COLANDER_SEARCH_WORDS_MAX 64
+
+/* Bytes of a pattern, and patterns in one query. Each may take a MiB of memory,
+ * compiled. */
+#define COLANDER_PATTERN_SIZE_MAX 4096
+#define COLANDER_PATTERNS_MAX 64
+
 /* Bytes of the paths reported for one matching row. This is enough for every
  * column of a hundred large rows; a hostile row could otherwise report
  * gigabytes. */

@@ -69,6 +69,86 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_contains(const char *path, struct colander_value part,
                         struct colander_error *err);
 
+/*
+ * What is looked for in a text. Only strings are texts: numbers and binary
+ * values are not, nor are names of columns.
+ *
+ * A word is a run of letters, numbers, combining marks and _; the signs between
+ * words do not matter, nor does case. `*` after the last word makes it the
+ * beginning of a word. Scripts that are written without spaces, such as Chinese
+ * and Thai, have no words: there the letters must follow each other. A text of
+ * more than COLANDER_SEARCH_SIZE_MAX bytes or COLANDER_SEARCH_WORDS_MAX words
+ * is refused with LIMIT.
+ *
+ * EQUAL, BEGINS and PIECE compare bytes, as EQ, prefix and contains do, and
+ * make a difference with COLANDER_SEARCH_ICASE only. Folding is one character
+ * for one (columns/fold.h), of Unicode 14.
+ */
+enum colander_search {
+    COLANDER_SEARCH_WORDS,   /* all of these words, in any order */
+    COLANDER_SEARCH_PHRASE,  /* these words, one after the other */
+    COLANDER_SEARCH_EQUAL,   /* it is this text */
+    COLANDER_SEARCH_BEGINS,  /* it begins with it */
+    COLANDER_SEARCH_PIECE,   /* it has it in it */
+    COLANDER_SEARCH_PATTERN, /* a regular expression, as of RE2, matches some
+                              * part of it. Fails with INVALID in a library that
+                              * was built without RE2 */
+};
+
+/* How else. Can be combined. */
+#define COLANDER_SEARCH_ICASE 1u /* case does not matter */
+#define COLANDER_SEARCH_NOT                                                    \
+    2u /* as COLANDER_NE: a scalar at the path is not
+                                  * such a text. Requires a path */
+
+/*
+ * Matches if the scalar at `path` (NULL: any scalar in any column) is a text in
+ * which `text` (copied) is found. Patterns take time in proportion to the text;
+ * one predicate has COLANDER_PATTERNS_MAX at most. If it fails with INVALID,
+ * *offset is the byte of `text` with the mistake; `offset` may be NULL.
+ */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_search(const char *path, enum colander_search how,
+                      struct colander_slice text, unsigned flags,
+                      size_t *offset, struct colander_error *err);
+
+/* Matches if the text at `path` (NULL: in any column) has all of the words. */
+COLANDER_CHECKED static inline struct colander_predicate *
+colander_where_all_words(const char *path, const char *words,
+                         struct colander_error *err)
+{
+    return colander_where_search(path, COLANDER_SEARCH_WORDS,
+                                 colander_slice_text(words), 0, NULL, err);
+}
+
+/* Matches if it has them one after the other. */
+COLANDER_CHECKED static inline struct colander_predicate *
+colander_where_phrase(const char *path, const char *words,
+                      struct colander_error *err)
+{
+    return colander_where_search(path, COLANDER_SEARCH_PHRASE,
+                                 colander_slice_text(words), 0, NULL, err);
+}
+
+/* Matches if the pattern matches some part of it. */
+COLANDER_CHECKED static inline struct colander_predicate *
+colander_where_regex(const char *path, const char *pattern,
+                     struct colander_error *err)
+{
+    return colander_where_search(path, COLANDER_SEARCH_PATTERN,
+                                 colander_slice_text(pattern), 0, NULL, err);
+}
+
+/* Matches if it equals `text` but for case. */
+COLANDER_CHECKED static inline struct colander_predicate *
+colander_where_icase(const char *path, const char *text,
+                     struct colander_error *err)
+{
+    return colander_where_search(path, COLANDER_SEARCH_EQUAL,
+                                 colander_slice_text(text),
+                                 COLANDER_SEARCH_ICASE, NULL, err);
+}
+
 /* Matches if there is anything at `path`: a scalar, null, a map or an array. */
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_exists(const char *path, struct colander_error *err);
@@ -123,6 +203,11 @@ COLANDER_API bool
 colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index,
                              struct colander_condition *condition);
+
+/* Returns whether the predicate has a condition on any column. Those below a
+ * `not` do not count. */
+COLANDER_API bool
+colander_predicate_asks_any_column(const struct colander_predicate *predicate);
 
 /* ---------------------------------------------------------- evaluation --- */
 

@@ -3,11 +3,16 @@
  * command line and the shell read them.
  *
  *     COL=VALUE  COL!=VALUE  COL<VALUE  COL<=VALUE  COL>VALUE  COL>=VALUE
- *     COL=[VALUE,...]  equals one of them    COL~TEXT  begins with TEXT
- *     COL?  exists                           COL!      is missing
+ *     COL=[VALUE,...]  equals one of them    COL~TEXT   begins with TEXT
+ *     COL?  exists                           COL!       is missing
+ *     COL~~TEXT  has TEXT in it              COL=~PATTERN  COL!~PATTERN
+ *     COL:WORDS  is a text with these words  WORDS      some column is
+ *     COL:"PHRASE"  with words that follow   "PHRASE"
+ *                   each other
  *
  * COL is a path as in rows.h, but not that of the key. A backslash makes an
- * operator, or a space before one, part of the name. A VALUE that is a number,
+ * operator, a colon, or a space before an operator, part of the name. A
+ * condition with an operator in it has no WORDS. A VALUE that is a number,
  * true, false, null or a string in double quotes is that of JSON; anything else
  * is a string.
  *
@@ -81,6 +86,23 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_words(const char *const *words, size_t count,
                      struct colander_fault *fault, struct colander_error *err);
 
+/* Does the same, where texts are equal, begin with others, have pieces and
+ * match patterns whatever their case. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_words_icase(const char *const *words, size_t count,
+                           struct colander_fault *fault,
+                           struct colander_error *err);
+
+/*
+ * Fails with INVALID if one of the words is WORDS without a column, and a
+ * column of the family at once, as in "lang" where "lang=en" or "lang?" was
+ * meant. Filters know the columns; without them the first thousand rows are
+ * looked at. *fault is the word.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_check_words(
+    struct colander_family *family, const char *const *words, size_t count,
+    struct colander_fault *fault, struct colander_error *err);
+
 /* Creates the predicate of one condition: "likes>5". */
 COLANDER_CHECKED static inline struct colander_predicate *
 colander_where_text(const char *condition, struct colander_error *err)
@@ -94,6 +116,18 @@ colander_where_text(const char *condition, struct colander_error *err)
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_any_text(const char *text, size_t *offset,
                         struct colander_error *err);
+
+/* Does the same, where a text is equal whatever its case. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_any_text_icase(const char *text, size_t *offset,
+                              struct colander_error *err);
+
+/* Creates the predicate that a text at `path` (NULL: in any column) has the
+ * WORDS, or the PHRASE if they are in double quotes. If that fails with
+ * INVALID, *offset is the byte of the mistake. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_search_text(const char *path, const char *text, size_t *offset,
+                           struct colander_error *err);
 
 /*
  * Reads the VALUE in `text` as one value of a row: a time after @ is a

@@ -24,6 +24,10 @@
 #define REQUEST_OPTIONS                                                        \
     OPTION_GROUP("more conditions"),                                           \
     OPTION_LIST("any", "VALUE", "some column, at any depth, equals VALUE"),    \
+    OPTION_LIST("search", "TEXT",                                              \
+                "some column is a text with these words, or in quotes\n"       \
+                "with this \"phrase\""),                                       \
+    OPTION_FLAG("i", "texts are compared whatever their case"),                \
     OPTION_LIST("where", "EXPRESSION",                                         \
                 "a Lua expression is true: 'likes > 2 * #tags'"),              \
     OPTION("since", "TIME",                                                    \
@@ -52,8 +56,8 @@ struct request {
     struct argument_list selection;
     struct colander_buffer keys[COLANDER_KEY_TO + 1]; /* of --key, --prefix,
                                                          --from and --to */
-    bool is_any;                                      /* has an --any */
-    bool is_scan;                                     /* must read every row */
+    bool is_any;  /* some column may match */
+    bool is_scan; /* must read every row */
 };
 
 /* Reads the conditions, which are the words after the family, and the options.

@@ -9,6 +9,7 @@
 #include "columns/finds/predicate.h"
 
 #include "columns/predicate_spans.h"
+#include "columns/search.h"
 #include "columns/value.h"
 
 #include <stdlib.h>
@@ -26,6 +27,7 @@ colander_predicate_destroy(const struct colander_predicate *predicate)
         colander_predicate_destroy(operand);
     }
     path_release(&owned->path);
+    search_destroy(owned->search);
     colander_buffer_release(&owned->text);
     free(owned->values);
     free(owned);
@@ -184,7 +186,7 @@ leaf_set_path(struct colander_predicate *leaf, const char *path,
 {
     enum colander_code code;
 
-    if (predicate_is_any(leaf))
+    if (path == NULL && predicate_is_any(leaf))
         return COLANDER_OK;
     if (path == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "no path");
@@ -328,6 +330,68 @@ predicate_any_between(struct colander_value low, struct colander_value high,
                        err);
 }
 
+/* ------------------------------------------------------------ searches --- */
+
+/* Fills in the search of a leaf. */
+static enum colander_code
+leaf_set_search(struct colander_predicate *leaf, enum colander_search how,
+                struct colander_slice text, unsigned flags, size_t *offset,
+                struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if ((flags & ~(COLANDER_SEARCH_ICASE | COLANDER_SEARCH_NOT)) != 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID, "unknown flags %u", flags);
+    leaf->is_negated = (flags & COLANDER_SEARCH_NOT) != 0;
+    if (code == COLANDER_OK && leaf->is_negated && predicate_is_any(leaf))
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "COLANDER_SEARCH_NOT requires a path");
+    if (code == COLANDER_OK)
+        code = search_create(how, text, (flags & COLANDER_SEARCH_ICASE) != 0,
+                             &leaf->search, offset, err);
+    leaf->patterns_total = how == COLANDER_SEARCH_PATTERN;
+    return code;
+}
+
+/* Returns the predicate without folding that filters know. */
+static struct colander_predicate *
+where_plain(const char *path, enum colander_search how,
+            struct colander_value value, struct colander_error *err)
+{
+    if (path == NULL)
+        return colander_where_any_column(value, err);
+    return how == COLANDER_SEARCH_EQUAL
+               ? colander_where(path, COLANDER_EQ, value, err)
+               : colander_where_prefix(path, value, err);
+}
+
+struct colander_predicate *
+colander_where_search(const char *path, enum colander_search how,
+                      struct colander_slice text, unsigned flags,
+                      size_t *offset, struct colander_error *err)
+{
+    const struct colander_value value = colander_string(text);
+    struct colander_predicate *leaf;
+    size_t unwanted;
+
+    if (offset == NULL)
+        offset = &unwanted;
+    *offset = 0;
+    if (flags == 0 && (how == COLANDER_SEARCH_EQUAL ||
+                       (how == COLANDER_SEARCH_BEGINS && path != NULL)))
+        return where_plain(path, how, value, err);
+    leaf = leaf_create(PREDICATE_SEARCH, COLANDER_EQ, path, &value, 1, err);
+    if (leaf == NULL ||
+        leaf_set_search(leaf, how, text, flags, offset, err) == COLANDER_OK)
+        return leaf;
+    if (path == NULL)
+        colander_error_context(err, "predicate on any column");
+    else
+        colander_error_context(err, "predicate on '%s'", path);
+    colander_predicate_destroy(leaf);
+    return NULL;
+}
+
 /* ---------------------------------------------------------- operations --- */
 
 /* Operands that were taken, and what is wrong with them. */
@@ -365,6 +429,7 @@ operands_measure(struct colander_predicate *parent, struct colander_error *err)
 {
     const struct colander_predicate *operand = parent->first;
     size_t values_total = 0;
+    size_t patterns_total = 0;
     size_t count = 1;
     uint32_t depth = 0;
     enum colander_code code;
@@ -372,6 +437,7 @@ operands_measure(struct colander_predicate *parent, struct colander_error *err)
     for (; operand != NULL; operand = operand->next) {
         count += operand->node_count;
         values_total += operand->values_total;
+        patterns_total += operand->patterns_total;
         if (operand->depth > depth)
             depth = operand->depth;
     }
@@ -383,9 +449,15 @@ operands_measure(struct colander_predicate *parent, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "predicates nested deeper than %d levels",
                              COLANDER_PREDICATE_DEPTH_MAX);
+    if (patterns_total > COLANDER_PATTERNS_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "%zu patterns in one predicate, over the limit "
+                             "of %d",
+                             patterns_total, COLANDER_PATTERNS_MAX);
     code = values_check_count(values_total, err);
     if (code != COLANDER_OK)
         return code;
+    parent->patterns_total = (uint32_t)patterns_total;
     parent->depth = depth + 1;
     parent->node_count = (uint32_t)count;
     parent->values_total = (uint32_t)values_total;
@@ -448,6 +520,20 @@ colander_not(struct colander_predicate *predicate, struct colander_error *err)
 }
 
 /* ---------------------------------------------------------- conditions --- */
+
+bool
+colander_predicate_asks_any_column(const struct colander_predicate *predicate)
+{
+    const struct colander_predicate *operand = predicate->first;
+
+    if (predicate->kind == PREDICATE_NOT)
+        return false;
+    for (; operand != NULL; operand = operand->next) {
+        if (colander_predicate_asks_any_column(operand))
+            return true;
+    }
+    return predicate_is_any(predicate);
+}
 
 /* Returns the condition `*index` at or below the node, or NULL after counting
  * down those that there are. *is_alternative gets whether an `or` is between.

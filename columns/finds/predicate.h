@@ -24,6 +24,7 @@ enum predicate_kind {
     PREDICATE_BETWEEN,  /* values[0] <= the scalar <= values[1] */
     PREDICATE_PREFIX,   /* begins with values[0], a string or binary */
     PREDICATE_CONTAINS, /* has values[0] in it, a string or binary */
+    PREDICATE_SEARCH,   /* `search` is found in it, or in any scalar: no path */
     PREDICATE_EXISTS,   /* anything is at the path */
     PREDICATE_MISSING,  /* nothing is at the path */
     PREDICATE_UP_TO,    /* anything there `comparison` values[0] */
@@ -38,14 +39,17 @@ enum predicate_kind {
 struct colander_predicate {
     enum predicate_kind kind;
     enum colander_comparison comparison; /* of COMPARE and UP_TO */
-    bool is_taken;       /* an operand: its parent destroys it */
-    uint32_t depth;      /* levels: 1 without operands */
-    uint32_t node_count; /* this one and all below */
-    struct path path;    /* PATH_EMPTY for ANY and those with operands */
+    bool is_negated;                     /* of SEARCH: it is not found in it */
+    bool is_taken;                 /* an operand: its parent destroys it */
+    uint32_t depth;                /* levels: 1 without operands */
+    uint32_t node_count;           /* this one and all below */
+    struct path path;              /* PATH_EMPTY: any column, or operands */
     struct colander_buffer text;   /* the path, also a C string */
     struct colander_value *values; /* one allocation with their bytes */
     size_t value_count;
-    uint32_t values_total;            /* of this one and all below */
+    uint32_t values_total;   /* of this one and all below */
+    uint32_t patterns_total; /* the same */
+    struct search *search;
     struct colander_predicate *first; /* operand */
     struct colander_predicate *next;  /* operand of the same parent */
 };
@@ -54,7 +58,8 @@ struct colander_predicate {
 static inline bool
 predicate_is_any(const struct colander_predicate *leaf)
 {
-    return leaf->kind == PREDICATE_ANY || leaf->kind == PREDICATE_ANY_BETWEEN;
+    return leaf->kind == PREDICATE_ANY || leaf->kind == PREDICATE_ANY_BETWEEN ||
+           (leaf->kind == PREDICATE_SEARCH && leaf->path.count == 0);
 }
 
 /* Whether values of these types have an order: numbers are one type. */

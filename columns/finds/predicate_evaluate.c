@@ -1,18 +1,19 @@
 /*
  * Evaluation of predicates over encoded rows, in place.
  *
- * An evaluation allocates nothing and stops as soon as the result is known, so
- * it does not find damage in a part of the row that does not matter. A second
- * pass, only over rows that matched, finds the columns that matched. It uses
- * the results that the first pass kept, so a leaf is evaluated at most twice
- * however deep it is. The offsets of values order the paths as in the row (by
- * the first value that matched at each).
+ * An evaluation allocates nothing (RE2 does, for patterns) and stops as soon as
+ * the result is known, so it does not find damage in a part of the row that
+ * does not matter. A second pass, only over rows that matched, finds the
+ * columns that matched. It uses the results that the first pass kept, so a leaf
+ * is evaluated at most twice however deep it is. The offsets of values order
+ * the paths as in the row (by the first value that matched at each).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/finds/match_paths.h"
 #include "columns/finds/predicate.h"
 #include "columns/row_walk.h"
+#include "columns/search.h"
 
 #include <stdlib.h>
 
@@ -113,11 +114,26 @@ value_is_up_to(const struct colander_value *value,
     }
 }
 
+/* Whether the search of the leaf ends well in a scalar. A failure, which is for
+ * want of memory, is in *code. */
+static bool
+value_is_sought(const struct colander_value *value,
+                const struct colander_predicate *leaf, enum colander_code *code,
+                struct colander_error *err)
+{
+    bool is_found = false;
+
+    if (value->type == COLANDER_STRING)
+        *code = search_text(leaf->search, value->bytes, &is_found, err);
+    return *code == COLANDER_OK && is_found != leaf->is_negated;
+}
+
 /* Whether a value is one that the leaf looks for at its path; MISSING hopes to
- * find none. */
+ * find none. On failure *code is set, and must be COLANDER_OK before. */
 static bool
 leaf_holds(const struct colander_predicate *leaf,
-           const struct colander_value *value)
+           const struct colander_value *value, enum colander_code *code,
+           struct colander_error *err)
 {
     const struct colander_value *values = leaf->values;
 
@@ -145,6 +161,8 @@ leaf_holds(const struct colander_predicate *leaf,
         return value_begins(value, values);
     case PREDICATE_CONTAINS:
         return value_contains(value, values);
+    case PREDICATE_SEARCH:
+        return value_is_sought(value, leaf, code, err);
     default:
         return value_equals(value, values);
     }
@@ -190,21 +208,34 @@ check_cancelled(const struct evaluation *evaluation)
                          "the evaluation was cancelled");
 }
 
-/* The search of a visit of the values at a path. */
-struct search {
+/* What a visit of the values at a path looks for. */
+struct visit {
     const struct colander_predicate *leaf;
+    struct colander_error *err;
+    enum colander_code code;
     bool is_found;
     size_t offset; /* of what was found */
 };
 
 static bool
-search_visit(void *context, const struct colander_value *value, size_t offset)
+visit_value(void *context, const struct colander_value *value, size_t offset)
 {
-    struct search *search = context;
+    struct visit *visit = context;
 
-    search->is_found = leaf_holds(search->leaf, value);
-    search->offset = offset;
-    return !search->is_found;
+    visit->is_found = leaf_holds(visit->leaf, value, &visit->code, visit->err);
+    visit->offset = offset;
+    return !visit->is_found && visit->code == COLANDER_OK;
+}
+
+/* Visits the values at the path of the leaf, up to one that it looks for. */
+static enum colander_code
+leaf_visit(struct evaluation *evaluation, struct visit *visit)
+{
+    const enum colander_code code =
+        path_visit(&visit->leaf->path, evaluation->row, visit_value, visit,
+                   evaluation->err);
+
+    return code == COLANDER_OK ? visit->code : code;
 }
 
 /* Continues to the next value that makes `leaf` true, at any path. */
@@ -214,14 +245,16 @@ find_next(struct evaluation *evaluation, const struct colander_predicate *leaf,
 {
     struct colander_value value;
     enum colander_code code;
+    bool holds;
 
     do {
         code =
             row_walk_next(&evaluation->walk, &value, is_found, evaluation->err);
         if (code != COLANDER_OK || !*is_found)
             return code;
-    } while (!leaf_holds(leaf, &value));
-    return COLANDER_OK;
+        holds = leaf_holds(leaf, &value, &code, evaluation->err);
+    } while (!holds && code == COLANDER_OK);
+    return code;
 }
 
 static enum colander_code
@@ -234,7 +267,7 @@ static enum colander_code
 leaf_answer(struct evaluation *evaluation,
             const struct colander_predicate *leaf, bool *answer)
 {
-    struct search search = {leaf, false, 0};
+    struct visit visit = {leaf, evaluation->err, COLANDER_OK, false, 0};
     enum colander_code code = check_cancelled(evaluation);
 
     if (code != COLANDER_OK)
@@ -245,9 +278,8 @@ leaf_answer(struct evaluation *evaluation,
             code = find_next(evaluation, leaf, answer);
         return code;
     }
-    code = path_visit(&leaf->path, evaluation->row, search_visit, &search,
-                      evaluation->err);
-    *answer = search.is_found != (leaf->kind == PREDICATE_MISSING);
+    code = leaf_visit(evaluation, &visit);
+    *answer = visit.is_found != (leaf->kind == PREDICATE_MISSING);
     return code;
 }
 
@@ -296,14 +328,13 @@ predicate_answer(struct evaluation *evaluation,
 static enum colander_code
 path_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
 {
-    struct search search = {leaf, false, 0};
-    enum colander_code code = path_visit(
-        &leaf->path, evaluation->row, search_visit, &search, evaluation->err);
+    struct visit visit = {leaf, evaluation->err, COLANDER_OK, false, 0};
+    enum colander_code code = leaf_visit(evaluation, &visit);
 
     if (code != COLANDER_OK)
         return code;
     return match_paths_add(evaluation->matches,
-                           colander_buffer_slice(&leaf->text), search.offset,
+                           colander_buffer_slice(&leaf->text), visit.offset,
                            evaluation->err);
 }
 

@@ -12,6 +12,7 @@
 #include "columns/words.h"
 
 #include "columns/limits.h"
+#include "columns/words/conditions.h"
 #include "columns/words/literals.h"
 #include "core/array.h"
 
@@ -20,7 +21,7 @@
 #include <stdlib.h>
 #include <strings.h>
 
-enum operation { COMPARISON, EXISTS, MISSING };
+enum operation { COMPARISON, PIECE, PATTERN, NO_PATTERN, EXISTS, MISSING };
 
 static const struct condition_operator {
     const char *sign;
@@ -28,6 +29,9 @@ static const struct condition_operator {
     enum colander_operator how; /* of COMPARISON */
 } operators[] = {
     /* a sign comes before those that it begins with */
+    {"~~", PIECE, COLANDER_OPERATOR_EQ},
+    {"=~", PATTERN, COLANDER_OPERATOR_EQ},
+    {"!~", NO_PATTERN, COLANDER_OPERATOR_EQ},
     {"!=", COMPARISON, COLANDER_OPERATOR_NE},
     {"<=", COMPARISON, COLANDER_OPERATOR_LE},
     {">=", COMPARISON, COLANDER_OPERATOR_GE},
@@ -42,8 +46,9 @@ static const struct condition_operator {
 /* The parts of a condition, borrowed from its text except for the path. */
 struct condition {
     char *path;
-    const struct condition_operator *sign;
-    const char *value; /* after the operator */
+    const struct condition_operator *sign; /* NULL: words are looked for */
+    const char *value;                     /* after the operator, or words */
+    bool is_folded; /* texts are compared whatever their case */
 };
 
 /* Returns the place of the first operator of `text` without a backslash before
@@ -63,6 +68,23 @@ path_size(const char *text, bool *has_space)
     return size;
 }
 
+/* Returns the size of the path before the colon of COL:WORDS, or of the whole
+ * text if it is WORDS or a "PHRASE". */
+static size_t
+words_path_size(const char *text)
+{
+    size_t size = 0;
+
+    if (text[0] == '"')
+        return strlen(text);
+    while (text[size] != '\0' && text[size] != ':') {
+        if (text[size] == '\\' && text[size + 1] != '\0')
+            size++;
+        size++;
+    }
+    return size;
+}
+
 static const struct condition_operator *
 operator_at(const char *text)
 {
@@ -71,6 +93,38 @@ operator_at(const char *text)
             return &operators[i];
     }
     return NULL;
+}
+
+static enum colander_code
+set_path(struct condition *condition, const char *text, size_t size,
+         struct colander_error *err)
+{
+    condition->path = strndup(text, size);
+    return condition->path != NULL
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+}
+
+/* Takes apart COL:WORDS, or WORDS, which have no path. */
+static enum colander_code
+take_words(struct condition *condition, const char *text, size_t *offset,
+           struct colander_error *err)
+{
+    const size_t size = words_path_size(text);
+
+    *offset = 0;
+    condition->value = text;
+    if (text[0] == '\0')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected a condition: COL=VALUE, COL<VALUE, "
+                             "COL~TEXT, COL?, or a word");
+    if (text[size] == '\0')
+        return COLANDER_OK;
+    if (size == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "expected a column before ':'");
+    condition->value = text + size + 1;
+    return set_path(condition, text, size, err);
 }
 
 /* On success condition->path is the caller's to free. */
@@ -84,9 +138,7 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
 
     *offset = size;
     if (found == NULL)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "expected =, !=, <, <=, >, >=, ~, ? or ! right "
-                             "after the column");
+        return take_words(condition, text, offset, err);
     if (size == 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "expected a column before '%s'", found->sign);
@@ -107,10 +159,7 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
                              found->sign);
     }
     condition->sign = found;
-    condition->path = strndup(text, size);
-    if (condition->path == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
-    return COLANDER_OK;
+    return set_path(condition, text, size, err);
 }
 
 static struct colander_predicate *
@@ -135,7 +184,8 @@ compare(const struct condition *condition, const struct literals *literals,
     }
     if (literals->is_list)
         how = COLANDER_OPERATOR_IN;
-    return operands_compare(condition->path, how, first, literals->count, err);
+    return operands_compare(condition->path, how, condition->is_folded, first,
+                            literals->count, err);
 }
 
 /* Removes a text from the start of the message, if it is there. */
@@ -153,6 +203,54 @@ drop_lead(struct colander_error *err, const char *format, ...)
     if (strncmp(err->message, lead, size) == 0)
         memmove(err->message, err->message + size,
                 strlen(err->message) - size + 1);
+}
+
+/* Creates the predicate of a text that is looked for. */
+static struct colander_predicate *
+build_search(const struct condition *condition, enum colander_search how,
+             unsigned flags, struct colander_slice text, size_t *offset,
+             struct colander_error *err)
+{
+    struct colander_predicate *predicate;
+
+    flags |= condition->is_folded ? COLANDER_SEARCH_ICASE : 0;
+    predicate =
+        colander_where_search(condition->path, how, text, flags, offset, err);
+    if (predicate == NULL && condition->path == NULL)
+        drop_lead(err, "predicate on any column: ");
+    else if (predicate == NULL) /* the place shows it better */
+        drop_lead(err, "predicate on '%s': ", condition->path);
+    return predicate;
+}
+
+/* Reads a text, which may be in double quotes, and looks for it. In a text in
+ * quotes the place of a mistake is its beginning. */
+static struct colander_predicate *
+build_text(const struct condition *condition, enum colander_search how,
+           size_t *offset, struct colander_error *err)
+{
+    struct literals literals = {.operands = NULL};
+    struct colander_predicate *predicate = NULL;
+
+    if (literals_parse_text(&literals, condition->value, offset, err) ==
+        COLANDER_OK) {
+        predicate = build_search(condition, how, 0,
+                                 literals.operands->value.bytes, offset, err);
+        *offset = literals.is_quoted ? 0 : *offset;
+    }
+    literals_release(&literals);
+    return predicate;
+}
+
+/* Reads WORDS, or a PHRASE in double quotes. */
+static struct colander_predicate *
+build_words(const struct condition *condition, size_t *offset,
+            struct colander_error *err)
+{
+    if (condition->value[0] == '"')
+        return build_text(condition, COLANDER_SEARCH_PHRASE, offset, err);
+    return build_search(condition, COLANDER_SEARCH_WORDS, 0,
+                        colander_slice_text(condition->value), offset, err);
 }
 
 /* Reads the value, and creates the predicate. */
@@ -225,6 +323,8 @@ build(const struct condition *condition, const char *text, size_t *offset,
     struct colander_predicate *predicate;
 
     *offset = 0;
+    if (condition->path == NULL)
+        return build_words(condition, offset, err);
     if (!is_path(condition->path, offset, err))
         return NULL;
     if (is_key(condition->path)) {
@@ -233,20 +333,31 @@ build(const struct condition *condition, const char *text, size_t *offset,
                       "or --to");
         return NULL;
     }
-    if (condition->sign->operation == EXISTS)
+    if (condition->sign == NULL)
+        predicate = build_words(condition, offset, err);
+    else if (condition->sign->operation == EXISTS)
         return colander_where_exists(condition->path, err);
-    if (condition->sign->operation == MISSING)
+    else if (condition->sign->operation == MISSING)
         return colander_where_missing(condition->path, err);
-    predicate = build_with_value(condition, offset, err);
+    else if (condition->sign->operation == PIECE)
+        predicate = build_text(condition, COLANDER_SEARCH_PIECE, offset, err);
+    else if (condition->sign->operation != COMPARISON)
+        predicate = build_search(
+            condition, COLANDER_SEARCH_PATTERN,
+            condition->sign->operation == NO_PATTERN ? COLANDER_SEARCH_NOT : 0,
+            colander_slice_text(condition->value), offset, err);
+    else
+        predicate = build_with_value(condition, offset, err);
     *offset += (size_t)(condition->value - text);
     return predicate;
 }
 
 /* Creates the predicate of one condition. */
 static struct colander_predicate *
-parse_condition(const char *text, size_t *offset, struct colander_error *err)
+parse_condition(const char *text, bool is_folded, size_t *offset,
+                struct colander_error *err)
 {
-    struct condition condition = {NULL, NULL, NULL};
+    struct condition condition = {NULL, NULL, NULL, is_folded};
     struct colander_predicate *predicate = NULL;
 
     if (take_apart(&condition, text, offset, err) == COLANDER_OK)
@@ -261,7 +372,8 @@ parse_condition(const char *text, size_t *offset, struct colander_error *err)
 struct parser {
     const char *const *words;
     size_t count;
-    size_t next; /* word */
+    size_t next;    /* word */
+    bool is_folded; /* texts are compared whatever their case */
     struct colander_fault fault;
     struct colander_error *err;
 };
@@ -371,8 +483,8 @@ parse_unit(struct parser *parser, unsigned depth)
                        "( and ) are words of their own (a name that begins so "
                        "needs a backslash before it)");
     parser->fault.word = word;
-    predicate = parse_condition(parser->words[word], &parser->fault.offset,
-                                parser->err);
+    predicate = parse_condition(parser->words[word], parser->is_folded,
+                                &parser->fault.offset, parser->err);
     parser->next++;
     return predicate;
 }
@@ -404,14 +516,15 @@ parse_any(struct parser *parser, unsigned depth)
     return list_join(&list, is_complete, false, parser->err);
 }
 
-struct colander_predicate *
-colander_where_words(const char *const *words, size_t count,
-                     struct colander_fault *fault, struct colander_error *err)
+static struct colander_predicate *
+read_words(const char *const *words, size_t count, bool is_folded,
+           struct colander_fault *fault, struct colander_error *err)
 {
     struct colander_error unwanted;
     struct parser parser = {
         .words = words,
         .count = count,
+        .is_folded = is_folded,
         .err = err != NULL ? err : &unwanted,
     };
     struct colander_predicate *predicate;
@@ -429,8 +542,23 @@ colander_where_words(const char *const *words, size_t count,
 }
 
 struct colander_predicate *
-colander_where_any_text(const char *text, size_t *offset,
-                        struct colander_error *err)
+colander_where_words(const char *const *words, size_t count,
+                     struct colander_fault *fault, struct colander_error *err)
+{
+    return read_words(words, count, false, fault, err);
+}
+
+struct colander_predicate *
+colander_where_words_icase(const char *const *words, size_t count,
+                           struct colander_fault *fault,
+                           struct colander_error *err)
+{
+    return read_words(words, count, true, fault, err);
+}
+
+static struct colander_predicate *
+read_any(const char *text, bool is_folded, size_t *offset,
+         struct colander_error *err)
 {
     struct literals literals = {.operands = NULL};
     struct colander_predicate *predicate = NULL;
@@ -446,11 +574,49 @@ colander_where_any_text(const char *text, size_t *offset,
                 "any column takes one value, not a list (write a text that "
                 "begins with '[' in double quotes)");
         else
-            predicate = operands_compare(NULL, COLANDER_OPERATOR_ANY,
+            predicate = operands_compare(NULL, COLANDER_OPERATOR_ANY, is_folded,
                                          literals.operands, 1, err);
         if (predicate == NULL)
             drop_lead(err, "predicate on any column: ");
     }
     literals_release(&literals);
     return predicate;
+}
+
+struct colander_predicate *
+colander_where_any_text(const char *text, size_t *offset,
+                        struct colander_error *err)
+{
+    return read_any(text, false, offset, err);
+}
+
+struct colander_predicate *
+colander_where_any_text_icase(const char *text, size_t *offset,
+                              struct colander_error *err)
+{
+    return read_any(text, true, offset, err);
+}
+
+struct colander_predicate *
+colander_where_search_text(const char *path, const char *text, size_t *offset,
+                           struct colander_error *err)
+{
+    const struct condition condition = {(char *)path, NULL, text, false};
+    struct colander_error unwanted;
+
+    return build_words(&condition, offset, err != NULL ? err : &unwanted);
+}
+
+bool
+condition_is_bare(const char *word)
+{
+    static const char *const others[] = {"or", "and", "not", "(", ")"};
+    bool has_space;
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcasecmp(word, others[i]) == 0)
+            return false;
+    }
+    return word[0] != '"' && word[path_size(word, &has_space)] == '\0' &&
+           word[words_path_size(word)] == '\0';
 }

@@ -68,41 +68,61 @@ create_span(const char *path, const struct colander_times *times,
                : colander_where_between(path, times->first, times->last, err);
 }
 
+/* The values of operands that are compared as they are. */
+struct equals {
+    struct colander_value *values;
+    size_t count;
+};
+
+/* Adds a value: to the choices if it is a text whose case does not matter. */
+static void
+equals_add(struct equals *equals, struct choices *choices, const char *path,
+           struct colander_value value, bool is_folded,
+           struct colander_error *err)
+{
+    if (is_folded && value.type == COLANDER_STRING)
+        choices_add(choices, colander_where_search(
+                                 path, COLANDER_SEARCH_EQUAL, value.bytes,
+                                 COLANDER_SEARCH_ICASE, NULL, err));
+    else if (path == NULL)
+        choices_add(choices, colander_where_any_column(value, err));
+    else
+        equals->values[equals->count++] = value;
+}
+
 /* The scalar is one of the operands. `values` has room for two, `choices` for
  * two, for each operand. */
 static struct colander_predicate *
-compare_equal(const char *path, const struct operand *operands, size_t count,
-              struct colander_value *values, struct choices *choices,
-              struct colander_error *err)
+compare_equal(const char *path, bool is_folded, const struct operand *operands,
+              size_t count, struct colander_value *values,
+              struct choices *choices, struct colander_error *err)
 {
-    size_t value_count = 0;
+    struct equals equals = {values, 0};
 
     for (size_t i = 0; i < count; i++) {
         const struct operand *operand = &operands[i];
 
         if (operand->has_value)
-            values[value_count++] = operand->value;
+            equals_add(&equals, choices, path, operand->value, is_folded, err);
         if (has_digits(operand))
-            values[value_count++] = colander_string(operand->digits);
+            equals_add(&equals, choices, path, colander_string(operand->digits),
+                       is_folded, err);
         if (!operand->has_times)
             continue;
         if (is_instant(&operand->times))
-            values[value_count++] = operand->times.first;
+            equals_add(&equals, choices, path, operand->times.first, false,
+                       err);
         else
             choices_add(choices, create_span(path, &operand->times, err));
     }
-    if (path == NULL) {
-        for (size_t i = 0; i < value_count; i++)
-            choices_add(choices, colander_where_any_column(values[i], err));
-    } else if (value_count > 0 || choices->count == 0) {
-        choices_add(choices, create_equal(path, values, value_count, err));
-    }
+    if (equals.count > 0 || (choices->count == 0 && path != NULL))
+        choices_add(choices, create_equal(path, values, equals.count, err));
     return choices_join(choices, err);
 }
 
 static struct colander_predicate *
-compare_different(const char *path, const struct operand *operand,
-                  struct colander_error *err)
+compare_different(const char *path, bool is_folded,
+                  const struct operand *operand, struct colander_error *err)
 {
     const struct colander_value digits = colander_string(operand->digits);
     const struct colander_value ends[4] = {
@@ -110,6 +130,12 @@ compare_different(const char *path, const struct operand *operand,
         has_digits(operand) ? digits : operand->times.last, operand->value,
         operand->value};
 
+    /* a time or a number has letters that matter to nobody */
+    if (!operand->has_times && !has_digits(operand) && is_folded &&
+        operand->value.type == COLANDER_STRING)
+        return colander_where_search(
+            path, COLANDER_SEARCH_EQUAL, operand->value.bytes,
+            COLANDER_SEARCH_ICASE | COLANDER_SEARCH_NOT, NULL, err);
     if (!operand->has_times && !has_digits(operand))
         return colander_where(path, COLANDER_NE, operand->value, err);
     return predicate_outside(path, ends, operand->has_value ? 2 : 1, err);
@@ -151,12 +177,17 @@ compare_between(const char *path, const struct operand *operands,
 }
 
 static struct colander_predicate *
-compare_prefix(const char *path, const struct operand *operand,
+compare_prefix(const char *path, bool is_folded, const struct operand *operand,
                struct choices *choices, struct colander_error *err)
 {
     struct colander_times times;
 
-    choices_add(choices, colander_where_prefix(path, operand->value, err));
+    choices_add(choices,
+                is_folded && operand->value.type == COLANDER_STRING
+                    ? colander_where_search(path, COLANDER_SEARCH_BEGINS,
+                                            operand->value.bytes,
+                                            COLANDER_SEARCH_ICASE, NULL, err)
+                    : colander_where_prefix(path, operand->value, err));
     if (operand->value.type == COLANDER_STRING &&
         times_read_prefix(operand->value.bytes, &times))
         choices_add(choices, create_span(path, &times, err));
@@ -166,7 +197,7 @@ compare_prefix(const char *path, const struct operand *operand,
 /* -------------------------------------------------------------- public --- */
 
 struct colander_predicate *
-operands_compare(const char *path, enum colander_operator how,
+operands_compare(const char *path, enum colander_operator how, bool is_folded,
                  const struct operand *operands, size_t count,
                  struct colander_error *err)
 {
@@ -186,16 +217,17 @@ operands_compare(const char *path, enum colander_operator how,
     case COLANDER_OPERATOR_EQ:
     case COLANDER_OPERATOR_IN:
     case COLANDER_OPERATOR_ANY:
-        predicate = compare_equal(path, operands, count, values, &choices, err);
+        predicate = compare_equal(path, is_folded, operands, count, values,
+                                  &choices, err);
         break;
     case COLANDER_OPERATOR_NE:
-        predicate = compare_different(path, operands, err);
+        predicate = compare_different(path, is_folded, operands, err);
         break;
     case COLANDER_OPERATOR_BETWEEN:
         predicate = compare_between(path, operands, &choices, err);
         break;
     case COLANDER_OPERATOR_PREFIX:
-        predicate = compare_prefix(path, operands, &choices, err);
+        predicate = compare_prefix(path, is_folded, operands, &choices, err);
         break;
     default:
         predicate = compare_order(path, (enum colander_comparison)how, operands,
@@ -230,7 +262,7 @@ colander_where_written(const char *path, enum colander_operator how,
     }
     for (size_t i = 0; i < count; i++)
         operands[i] = operand_of(values[i]);
-    predicate = operands_compare(path, how, operands, count, err);
+    predicate = operands_compare(path, how, false, operands, count, err);
     free(operands);
     return predicate;
 }

@@ -22,9 +22,10 @@ struct operand {
 struct operand operand_of(struct colander_value value);
 
 /* Creates the predicate that the scalars at `path` compare so with the
- * operands. `path` is NULL with COLANDER_OPERATOR_ANY. */
+ * operands; with `is_folded`, texts whatever their case. `path` is NULL with
+ * COLANDER_OPERATOR_ANY. */
 COLANDER_CHECKED struct colander_predicate *
-operands_compare(const char *path, enum colander_operator how,
+operands_compare(const char *path, enum colander_operator how, bool is_folded,
                  const struct operand *operands, size_t count,
                  struct colander_error *err);
 

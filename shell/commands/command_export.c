@@ -205,6 +205,8 @@ static const struct argument_option options[] = {
     OPTION("limit", "N", "write at most N rows"),
     OPTION_GROUP("conditions and keys, as in find"),
     OPTION_LIST("any", "VALUE", "some column equals VALUE"),
+    OPTION_LIST("search", "TEXT", "some column is a text with these words"),
+    OPTION_FLAG("i", "texts are compared whatever their case"),
     OPTION_LIST("where", "EXPRESSION", "a Lua expression is true"),
     OPTION("since", "TIME", "the family's time column is TIME or later"),
     OPTION("until", "TIME", "it is earlier than TIME"),

@@ -173,6 +173,18 @@ const struct command command_find = {
         "  COL~TEXT              it is a text that begins with TEXT\n"
         "  COL?                  it exists\n"
         "  COL!                  it is missing\n"
+        "  WORD  'WORDS'         some column is a text with all these words\n"
+        "  '\"PHRASE\"'          with these words, one after the other\n"
+        "  COL:WORDS  'COL:\"PHRASE\"'\n"
+        "                        the column is such a text\n"
+        "  COL~~TEXT             it is a text with TEXT in it\n"
+        "  COL=~PATTERN  COL!~PATTERN\n"
+        "                        an RE2 pattern matches some of it, or none\n"
+        "\n"
+        "Words match whatever their case; rain* is the beginning of one. With\n"
+        "-i the case of other texts does not matter either. Conditions on\n"
+        "words, pieces and patterns read every row unless another condition\n"
+        "narrows them.\n"
         "\n"
         "COL may be a path: user.name, tags[].text. A VALUE that is a JSON\n"
         "number, true, false or null has that type; anything else is a text.\n"
@@ -188,6 +200,7 @@ const struct command command_find = {
         "The words or, not, ( and ) join conditions in other ways:\n"
         "lang=en or lang=pl not 'likes<9'.\n",
     .examples = "  colander find demo tweets user=Smith 'likes>900' --limit 2\n"
+                "  colander find demo tweets rain 'text:\"cold coffee\"'\n"
                 "  colander find demo tweets --any Houston --count --explain\n"
                 "  colander find data logs level=error --since 1h\n",
     .options = options,

@@ -23,17 +23,22 @@ add_condition(struct conditions *conditions, const struct session *session,
     return SESSION_FINE;
 }
 
-/* A word alone may be a value that is looked for. */
-static void
-add_any_hint(const char *word, struct colander_error *err)
+/* Whether one of the words is looked for in any column and is the name of one.
+ */
+static bool
+has_column(const struct session *session, const char *family_name,
+           const char *const *words, size_t count, struct colander_fault *fault,
+           struct colander_error *err)
 {
-    static const char without_operator[] = "right after the column";
-    const size_t size = strlen(err->message);
+    struct colander_family *family = NULL;
+    bool has = false;
 
-    if (word[0] != '\0' && strpbrk(word, "=!<>~?") == NULL &&
-        strstr(err->message, without_operator) != NULL)
-        (void)snprintf(err->message + size, sizeof(err->message) - size,
-                       ", or --any '%.100s' to find it in any column", word);
+    /* a family that cannot be opened is reported when it is read */
+    if (session_family(session, family_name, &family, NULL) == COLANDER_OK)
+        has = colander_family_check_words(family, words, count, fault, err) !=
+              COLANDER_OK;
+    colander_family_close(family);
+    return has;
 }
 
 /* Adds the words after the family. */
@@ -42,16 +47,21 @@ add_words(struct conditions *conditions, const struct session *session,
           const struct arguments *arguments)
 {
     const char *const *words = (const char *const *)arguments->words + 1;
+    const size_t count = arguments->word_count - 1;
     struct colander_fault fault = {0, 0};
     struct colander_predicate *predicate;
     struct colander_error err;
 
     if (arguments->word_count < 2)
         return SESSION_FINE;
-    predicate =
-        colander_where_words(words, arguments->word_count - 1, &fault, &err);
-    if (predicate == NULL)
-        add_any_hint(words[fault.word], &err);
+    predicate = (arguments_has(arguments, "i")
+                     ? colander_where_words_icase
+                     : colander_where_words)(words, count, &fault, &err);
+    if (predicate != NULL &&
+        has_column(session, arguments->words[0], words, count, &fault, &err)) {
+        colander_predicate_destroy(predicate);
+        predicate = NULL;
+    }
     return add_condition(conditions, session, predicate, words[fault.word],
                          fault.offset, &err);
 }
@@ -61,6 +71,7 @@ add_conditions(struct conditions *conditions, const struct session *session,
                const struct arguments *arguments)
 {
     enum session_exit status = add_words(conditions, session, arguments);
+    const bool is_folded = arguments_has(arguments, "i");
 
     for (size_t i = 0; i < arguments->choice_count && status == SESSION_FINE;
          i++) {
@@ -69,9 +80,15 @@ add_conditions(struct conditions *conditions, const struct session *session,
         struct colander_error err;
         size_t offset = 0;
 
-        if (strcmp(choice->option->name, "any") != 0)
+        if (strcmp(choice->option->name, "any") == 0)
+            predicate = (is_folded ? colander_where_any_text_icase
+                                   : colander_where_any_text)(choice->value,
+                                                              &offset, &err);
+        else if (strcmp(choice->option->name, "search") == 0)
+            predicate =
+                colander_where_search_text(NULL, choice->value, &offset, &err);
+        else
             continue;
-        predicate = colander_where_any_text(choice->value, &offset, &err);
         status = add_condition(conditions, session, predicate, choice->value,
                                offset, &err);
     }
@@ -405,7 +422,8 @@ fill_query(struct request *request, const struct session *session,
         query->paths = request->selection.paths;
         query->path_count = request->selection.count;
     }
-    request->is_any = arguments_has(arguments, "any");
+    request->is_any = request->where != NULL &&
+                      colander_predicate_asks_any_column(request->where);
     query->reports_columns = request->is_any || explains;
     query->is_timed = explains || session_shows_costs(session);
 }

@@ -74,6 +74,7 @@ local libraries = {
     { header = "^rocksdb/", layers = { core = true }, files = is_bridge },
     { header = "^msgpack", layers = { columns = true, shell = true } },
     { header = "^simdjson", layers = { columns = true }, files = is_bridge },
+    { header = "^re2/", layers = { columns = true }, files = is_bridge },
     { header = "^lua[a-z]*%.h",
       layers = { loading = true, scripting = true, shell = true },
       files = reads_lua, only = "scripting, shell and loading/schema_*.c" },

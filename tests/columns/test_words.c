@@ -179,7 +179,7 @@ TEST(a_mistake_is_reported_at_its_word)
         {{"(", "(", "b=1", ")"}, 0, 0, "'(' without ')'"},
         {{"a=1", ")", "b=1"}, 1, 0, "')' without '('"},
         {{"a=1", "or", "b==1"}, 2, 2, NULL},
-        {{"a=1", "not", "(", "b"}, 3, 1, NULL},
+        {{"a=1", "not", "(", "b<null"}, 3, 2, NULL},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -211,7 +211,7 @@ TEST(words_that_are_nested_too_deeply_are_refused)
 
 TEST(an_error_may_be_unwanted)
 {
-    const char *words[] = {"a=1", "or", "b"};
+    const char *words[] = {"a=1", "or", "b<null"};
 
     assert_null(colander_where_words(words, 3, NULL, NULL));
     assert_null(colander_where_text("a<null", NULL));

@@ -73,8 +73,7 @@ run 1 find "$demo" bogus
 says "colander: find: no family 'bogus' in '$demo': its families are 'sensors', 'tweets'"
 
 # Mistakes
-mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column, or --any '\''user'\'' to find it in any column' 4 user
-mistake 'expected =, !=, <, <=, >, >=, ~, ? or ! right after the column' 6 'user\='
+mistake 'expected a condition: COL=VALUE, COL<VALUE, COL~TEXT, COL?, or a word' 0 ''
 mistake "expected a column before '>='" 0 '>=5'
 mistake "unexpected text after '?' (another condition, ( and ) are words of their own)" 5 \
     'user?x'

@@ -35,9 +35,9 @@ pipe 2 '.families --format line
 
 .find tweets user
 .families' shell "$demo"
-says "colander: line 3: find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the column, or --any 'user' to find it in any column
+says "colander: line 3: find: 'user' is a column: write 'user?' for rows that have it, or '\"user\"' for the words
     user
-        ^"
+    ^"
 [ "$(grep -c '^_key = tweets' "$work/out")" = 1 ] ||
     complain 'an entry after the failed one was run'
 pipe 2 '.bogus' shell "$demo"

@@ -1,0 +1,37 @@
+/*
+ * Searches: what is looked for in a text, prepared once and compared with the
+ * texts of many rows.
+ *
+ * A search never changes after it was created, so any number of threads can use
+ * it. Comparing takes time in proportion to the text, whatever the search, and
+ * allocates nothing, except for patterns.
+ *
+ * predicates.h says what each kind finds.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_SEARCH_H
+#define COLANDER_COLUMNS_SEARCH_H
+
+#include "columns/predicates.h"
+
+struct search;
+
+/* Creates the search for `text` (copied). Fails with INVALID at the byte
+ * *offset of `text`, with LIMIT if it is too large. */
+COLANDER_CHECKED enum colander_code
+search_create(enum colander_search how, struct colander_slice text,
+              bool is_folded, struct search **search, size_t *offset,
+              struct colander_error *err);
+
+/* NULL is allowed. */
+void search_destroy(struct search *search);
+
+/* Sets *is_found to whether the text has what is looked for. Fails with
+ * NO_MEMORY. */
+COLANDER_CHECKED enum colander_code search_text(const struct search *search,
+                                                struct colander_slice text,
+                                                bool *is_found,
+                                                struct colander_error *err);
+
+#endif
