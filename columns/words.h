@@ -163,6 +163,13 @@ colander_where_written(const char *path, enum colander_operator how,
                        const struct colander_value *values, size_t count,
                        struct colander_error *err);
 
+/* Does the same, where texts are equal and begin with others whatever their
+ * case. */
+COLANDER_API COLANDER_CHECKED struct colander_predicate *
+colander_where_written_icase(const char *path, enum colander_operator how,
+                             const struct colander_value *values, size_t count,
+                             struct colander_error *err);
+
 /* ---------------------------------------------------------- assignments --- */
 
 /*

@@ -47,7 +47,7 @@ change_rows(lua_State *L, struct script_changes *owned,
     struct query *query;
 
     lua_getiuservalue(L, 1, QUERY_CONDITION);
-    owned->where = condition_compile(L, lua_gettop(L));
+    owned->where = condition_compile(L, lua_gettop(L), NULL);
     query = query_begin(L, 1, QUERY_WHOLE_ROWS);
     if (colander_changes_create(query->family->family, owned->where,
                                 colander_buffer_slice(&owned->patch), options,

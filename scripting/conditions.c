@@ -24,13 +24,18 @@ enum operator{
     OP_BETWEEN = OP_COMPARE + COLANDER_GE + 1,
     OP_PREFIX,
     OP_CONTAINS,
+    OP_WORDS,
+    OP_PHRASE,
+    OP_REGEX,
+    OP_ICASE, /* of a value or a condition on a column, or of one on rows */
     OP_EXISTS,
     OP_MISSING,
     OP_ANY, /* of conditions on one column */
     OP_ALL,
     OP_NONE,
-    OP_WHERE, /* on rows, from here on */
-    OP_ANY_COLUMN,
+    OP_WHERE,      /* on rows, from here on */
+    OP_ANY_COLUMN, /* of a value, or of a condition on a text */
+    OP_SEARCH,
     OP_AND,
     OP_OR,
     OP_NOT,
@@ -42,9 +47,10 @@ static const struct {
 } operators[] = {
     {"eq", 1},       {"ne", 1},     {"lt", 1},      {"le", 1},
     {"gt", 1},       {"ge", 1},     {"between", 2}, {"prefix", 1},
-    {"contains", 1}, {"exists", 0}, {"missing", 0}, {"any", -1},
+    {"contains", 1}, {"words", 1},  {"phrase", 1},  {"regex", 1},
+    {"icase", 1},    {"exists", 0}, {"missing", 0}, {"any", -1},
     {"all", -1},     {"none", -1},  {"where", 1},   {"any_column", 1},
-    {"and", 2},      {"or", 2},     {"not", 1},
+    {"search", 1},   {"and", 2},    {"or", 2},      {"not", 1},
 };
 
 struct stack {
@@ -52,6 +58,8 @@ struct stack {
     size_t count;
     size_t capacity;
     struct colander_buffer path; /* of the current column, as text */
+    condition_word_check *check; /* of words; NULL: none */
+    bool is_folded;              /* the case of texts does not matter */
 };
 
 /* --------------------------------------------------------------- stack --- */
@@ -112,6 +120,16 @@ stack_negate(lua_State *L, struct stack *stack)
 
 static void compile(lua_State *L, struct stack *stack, int index,
                     unsigned depth);
+static int operator_of(lua_State *L, int index);
+
+static void
+check_depth(lua_State *L, unsigned depth)
+{
+    if (depth > COLANDER_PREDICATE_DEPTH_MAX)
+        failure_misuse(L, "a condition is nested deeper than %d",
+                       COLANDER_PREDICATE_DEPTH_MAX);
+    luaL_checkstack(L, 8, "a condition is nested too deeply");
+}
 
 /* Returns the path as text; "" for the row itself. */
 static const char *
@@ -164,6 +182,19 @@ operand(lua_State *L, int index, int number)
     return value;
 }
 
+/* Creates the predicate that the present column compares so with the values. */
+static struct colander_predicate *
+create_written(const struct stack *stack, enum colander_operator how,
+               const struct colander_value *values, size_t count,
+               struct colander_error *err)
+{
+    const char *path = how == COLANDER_OPERATOR_ANY ? NULL : path_of(stack);
+
+    return (stack->is_folded
+                ? colander_where_written_icase
+                : colander_where_written)(path, how, values, count, err);
+}
+
 static void
 compile_in(lua_State *L, struct stack *stack, int index)
 {
@@ -176,8 +207,7 @@ compile_in(lua_State *L, struct stack *stack, int index)
     for (size_t i = 0; i < count; i++)
         values[i] = operand(L, index, (int)i + 1);
     stack_add(L, stack,
-              colander_where_written(path_of(stack), COLANDER_OPERATOR_IN,
-                                     values, count, &err),
+              create_written(stack, COLANDER_OPERATOR_IN, values, count, &err),
               &err);
     lua_pop(L, 1);
 }
@@ -209,7 +239,11 @@ compile_words(lua_State *L, struct stack *stack, int index)
         words[i] = text_check(L, lua_gettop(L), "a condition");
         lua_pop(L, 1); /* the table keeps it */
     }
-    predicate = colander_where_words(words, count, &fault, &err);
+    if (stack->check != NULL)
+        stack->check(L, words, count);
+    predicate =
+        (stack->is_folded ? colander_where_words_icase
+                          : colander_where_words)(words, count, &fault, &err);
     if (predicate == NULL && err.code == COLANDER_INVALID)
         colander_error_context(&err, "'%.100s'", words[fault.word]);
     stack_add(L, stack, predicate, &err);
@@ -268,6 +302,44 @@ compile_operands(lua_State *L, struct stack *stack, int index, bool is_all,
     stack_join(L, stack, first, is_all);
 }
 
+/* Returns how an operator looks for a text, or -1. */
+static int
+search_of(int op)
+{
+    switch (op) {
+    case OP_COMPARE + COLANDER_EQ:
+        return COLANDER_SEARCH_EQUAL;
+    case OP_PREFIX:
+        return COLANDER_SEARCH_BEGINS;
+    case OP_CONTAINS:
+        return COLANDER_SEARCH_PIECE;
+    case OP_WORDS:
+        return COLANDER_SEARCH_WORDS;
+    case OP_PHRASE:
+        return COLANDER_SEARCH_PHRASE;
+    case OP_REGEX:
+        return COLANDER_SEARCH_PATTERN;
+    default:
+        return -1;
+    }
+}
+
+/* Returns the predicate of an operator that looks for a text at `path`, or in
+ * any column if that is NULL. */
+static struct colander_predicate *
+create_search(lua_State *L, const struct stack *stack, int index, int op,
+              const char *path, struct colander_error *err)
+{
+    const struct colander_value text = operand(L, index, 1);
+
+    if (text.type != COLANDER_STRING)
+        failure_misuse(L, "%s takes a text, not %s", operators[op].name,
+                       colander_type_name(text.type));
+    return colander_where_search(
+        path, (enum colander_search)search_of(op), text.bytes,
+        stack->is_folded ? COLANDER_SEARCH_ICASE : 0, NULL, err);
+}
+
 /* Returns the predicate of an operator on the value of a column. */
 static struct colander_predicate *
 create_leaf(lua_State *L, struct stack *stack, int index, int op,
@@ -277,8 +349,10 @@ create_leaf(lua_State *L, struct stack *stack, int index, int op,
     enum colander_operator how = (enum colander_operator)(op - OP_COMPARE);
     struct colander_value values[2];
 
-    if (op == OP_CONTAINS)
+    if (op == OP_CONTAINS && !stack->is_folded) /* of binary values, too */
         return colander_where_contains(path, operand(L, index, 1), err);
+    if (op >= OP_CONTAINS && op <= OP_REGEX)
+        return create_search(L, stack, index, op, path, err);
     if (op == OP_EXISTS)
         return colander_where_exists(path, err);
     if (op == OP_MISSING)
@@ -289,17 +363,86 @@ create_leaf(lua_State *L, struct stack *stack, int index, int op,
         how = COLANDER_OPERATOR_PREFIX;
     for (int i = 0; i < operators[op].operand_count; i++)
         values[i] = operand(L, index, i + 1);
-    return colander_where_written(path, how, values,
-                                  (size_t)operators[op].operand_count, err);
+    return create_written(stack, how, values,
+                          (size_t)operators[op].operand_count, err);
+}
+
+/* Compiles the operand of icase. */
+static void
+compile_folded(lua_State *L, struct stack *stack, int index, unsigned depth)
+{
+    const bool before = stack->is_folded;
+
+    stack->is_folded = true;
+    lua_rawgeti(L, index, 1);
+    compile(L, stack, lua_gettop(L), depth + 1);
+    lua_pop(L, 1);
+    stack->is_folded = before;
+}
+
+/* Compiles the operand of any_column: a value, a condition on a text, or icase
+ * of one of these. */
+static void
+compile_any_column(lua_State *L, struct stack *stack, int index, unsigned depth)
+{
+    const bool before = stack->is_folded;
+    const int top = lua_gettop(L);
+    struct colander_value value;
+    struct colander_error err;
+    int op;
+
+    check_depth(L, depth);
+    lua_rawgeti(L, index, 1);
+    op = operator_of(L, lua_gettop(L));
+    if (op == OP_ICASE) {
+        stack->is_folded = true;
+        compile_any_column(L, stack, lua_gettop(L), depth + 1);
+        stack->is_folded = before;
+    } else if (op >= 0 && search_of(op) < 0) {
+        failure_misuse(L,
+                       "any_column takes a value, or a text as words, phrase, "
+                       "contains, prefix, regex or icase, not '%s'",
+                       operators[op].name);
+    } else if (op >= 0) {
+        stack_add(L, stack,
+                  create_search(L, stack, lua_gettop(L), op, NULL, &err), &err);
+    } else {
+        value = operand(L, index, 1);
+        stack_add(L, stack,
+                  create_written(stack, COLANDER_OPERATOR_ANY, &value, 1, &err),
+                  &err);
+    }
+    lua_settop(L, top);
+}
+
+/* Compiles search(text): words in any column, or a phrase in double quotes. */
+static void
+compile_search(lua_State *L, struct stack *stack, int index)
+{
+    struct colander_predicate *predicate;
+    struct colander_error err;
+    const char *text;
+    size_t offset;
+
+    lua_rawgeti(L, index, 1);
+    text = text_check(L, lua_gettop(L), operators[OP_SEARCH].name);
+    predicate = colander_where_search_text(NULL, text, &offset, &err);
+    if (predicate == NULL && err.code == COLANDER_INVALID)
+        colander_error_context(&err, "'%.100s'", text);
+    stack_add(L, stack, predicate, &err);
+    lua_pop(L, 1);
 }
 
 static void
 compile_operator(lua_State *L, struct stack *stack, int index, int op,
                  unsigned depth)
 {
-    struct colander_value value;
     struct colander_error err;
 
+    if (op == OP_ICASE) { /* on a column or on rows, as its operand is */
+        compile_folded(L, stack, index, depth);
+        return;
+    }
     if (op < OP_WHERE)
         need_path(L, stack, operators[op].name);
     else if (stack->path.size > 0)
@@ -323,11 +466,10 @@ compile_operator(lua_State *L, struct stack *stack, int index, int op,
         stack_negate(L, stack);
         break;
     case OP_ANY_COLUMN:
-        value = operand(L, index, 1);
-        stack_add(L, stack,
-                  colander_where_written(NULL, COLANDER_OPERATOR_ANY, &value, 1,
-                                         &err),
-                  &err);
+        compile_any_column(L, stack, index, depth);
+        break;
+    case OP_SEARCH:
+        compile_search(L, stack, index);
         break;
     default:
         stack_add(L, stack, create_leaf(L, stack, index, op, &err), &err);
@@ -359,10 +501,7 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
     struct colander_error err;
     int op;
 
-    if (depth > COLANDER_PREDICATE_DEPTH_MAX)
-        failure_misuse(L, "a condition is nested deeper than %d",
-                       COLANDER_PREDICATE_DEPTH_MAX);
-    luaL_checkstack(L, 8, "a condition is nested too deeply");
+    check_depth(L, depth);
     if (lua_istable(L, index)) {
         op = operator_of(L, index);
         if (op >= 0) {
@@ -387,13 +526,12 @@ compile(lua_State *L, struct stack *stack, int index, unsigned depth)
         failure_misuse(L, "column '%s': a %s is not a condition",
                        path_of(stack), luaL_typename(L, index));
     stack_add(L, stack,
-              colander_where_written(path_of(stack), COLANDER_OPERATOR_EQ,
-                                     &value, 1, &err),
+              create_written(stack, COLANDER_OPERATOR_EQ, &value, 1, &err),
               &err);
 }
 
 struct colander_predicate *
-condition_compile(lua_State *L, int index)
+condition_compile(lua_State *L, int index, condition_word_check *check)
 {
     struct colander_predicate *predicate;
     struct stack *stack;
@@ -406,6 +544,7 @@ condition_compile(lua_State *L, int index)
                        "\"Smith\"} or a text such as \"likes>5\", not a %s",
                        luaL_typename(L, index));
     stack = type_push_owner(L, sizeof(*stack), release_stack);
+    stack->check = check;
     compile(L, stack, index, 0);
     predicate = stack->items[--stack->count];
     lua_pop(L, 1);
@@ -430,9 +569,18 @@ push_condition(lua_State *L, int op, int count)
 void
 condition_push_any_column(lua_State *L, int index)
 {
-    (void)value_expect(L, index, operators[OP_ANY_COLUMN].name);
+    if (!type_is_table(L, index, TYPE))
+        (void)value_expect(L, index, operators[OP_ANY_COLUMN].name);
     lua_pushvalue(L, index);
     push_condition(L, OP_ANY_COLUMN, 1);
+}
+
+void
+condition_push_search(lua_State *L, int index)
+{
+    (void)text_check(L, index, operators[OP_SEARCH].name);
+    lua_pushvalue(L, index);
+    push_condition(L, OP_SEARCH, 1);
 }
 
 /* colander.gt(value) and the like. Upvalue 1 is the operator. */
@@ -450,6 +598,13 @@ create_condition(lua_State *L)
     for (int i = 1; i <= count; i++) {
         if (op == OP_WHERE)
             luaL_checktype(L, i, LUA_TTABLE);
+        else if (op >= OP_WORDS && op <= OP_REGEX)
+            (void)luaL_checktype(L, i, LUA_TSTRING);
+        else if (op == OP_SEARCH)
+            (void)text_check(L, i, name);
+        else if (op == OP_ICASE ||
+                 (op == OP_ANY_COLUMN && type_is_table(L, i, TYPE)))
+            luaL_checkany(L, i);
         else if (wanted >= 0)
             (void)value_expect(L, i, name);
     }
@@ -491,7 +646,7 @@ conditions_register(lua_State *L)
     type_set_function(L, "__bor", combine, OP_OR);
     type_set_function(L, "__bnot", combine, OP_NOT);
     lua_pop(L, 1);
-    for (int op = OP_COMPARE; op <= OP_ANY_COLUMN; op++) {
+    for (int op = OP_COMPARE; op <= OP_SEARCH; op++) {
         if (operators[op].operand_count != 0) {
             type_set_function(L, operators[op].name, create_condition, op);
         } else {

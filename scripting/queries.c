@@ -90,12 +90,24 @@ set_range(lua_State *L, struct query *query, int index, const char *what)
     bounds_read(L, index, &query->bounds);
 }
 
+/* Refuses words that are looked for in any column of the family at 1, and the
+ * name of a column. */
+static void
+check_words(lua_State *L, const char *const *words, size_t count)
+{
+    struct colander_fault fault;
+
+    failure_try(L, colander_family_check_words(family_check(L, 1)->family,
+                                               words, count, &fault, &err));
+}
+
 int
 query_find(lua_State *L)
 {
     arguments_check_count(L, 3);
     lua_settop(L, 3);
-    colander_predicate_destroy(condition_compile(L, 2)); /* only checked */
+    colander_predicate_destroy(
+        condition_compile(L, 2, check_words)); /* only checked */
     lua_pushvalue(L, 2);
     set_range(L, push_query(L), 3, "find");
     return 1;
@@ -109,6 +121,20 @@ query_any_column(lua_State *L)
     lua_settop(L, 2);
     (void)family_check(L, 1);
     condition_push_any_column(L, 2);
+    colander_predicate_destroy(condition_compile(L, 3, NULL)); /* a check */
+    push_query(L)->with_columns = true;
+    return 1;
+}
+
+/* family:search(text) */
+static int
+query_search(lua_State *L)
+{
+    arguments_check_count(L, 2);
+    lua_settop(L, 2);
+    (void)family_check(L, 1);
+    condition_push_search(L, 2);
+    colander_predicate_destroy(condition_compile(L, 3, NULL)); /* a check */
     push_query(L)->with_columns = true;
     return 1;
 }
@@ -144,7 +170,7 @@ describe(lua_State *L, struct query *query, int index)
     struct colander_predicate *where;
 
     lua_getiuservalue(L, index, QUERY_CONDITION);
-    where = condition_compile(L, lua_gettop(L));
+    where = condition_compile(L, lua_gettop(L), NULL);
     lua_pop(L, 1);
     if (!query->handle.is_open) { /* closed by a finalizer */
         colander_predicate_destroy(where);
@@ -586,6 +612,7 @@ queries_register(lua_State *L)
         {"find", query_find},
         {"any_column", query_any_column},
         {"find_value", query_any_column}, /* until 0.3: its name in 0.1 */
+        {"search", query_search},
         {"scan", query_scan},
         {NULL, NULL},
     };

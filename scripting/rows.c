@@ -421,7 +421,7 @@ matches_row(lua_State *L)
     arguments_check_count(L, 2);
     luaL_checktype(L, 2, LUA_TTABLE);
     row = keep_row(L);
-    where = condition_compile(L, 2);
+    where = condition_compile(L, 2, NULL);
     code = colander_predicate_evaluate(where, row, &is_match, NULL, &err);
     colander_predicate_destroy(where);
     failure_check(L, code, &err);

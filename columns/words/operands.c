@@ -237,10 +237,10 @@ operands_compare(const char *path, enum colander_operator how, bool is_folded,
     return predicate;
 }
 
-struct colander_predicate *
-colander_where_written(const char *path, enum colander_operator how,
-                       const struct colander_value *values, size_t count,
-                       struct colander_error *err)
+static struct colander_predicate *
+where_written(const char *path, enum colander_operator how, bool is_folded,
+              const struct colander_value *values, size_t count,
+              struct colander_error *err)
 {
     const size_t wanted = how == COLANDER_OPERATOR_BETWEEN ? 2 : 1;
     struct colander_predicate *predicate = NULL;
@@ -262,7 +262,23 @@ colander_where_written(const char *path, enum colander_operator how,
     }
     for (size_t i = 0; i < count; i++)
         operands[i] = operand_of(values[i]);
-    predicate = operands_compare(path, how, false, operands, count, err);
+    predicate = operands_compare(path, how, is_folded, operands, count, err);
     free(operands);
     return predicate;
+}
+
+struct colander_predicate *
+colander_where_written(const char *path, enum colander_operator how,
+                       const struct colander_value *values, size_t count,
+                       struct colander_error *err)
+{
+    return where_written(path, how, false, values, count, err);
+}
+
+struct colander_predicate *
+colander_where_written_icase(const char *path, enum colander_operator how,
+                             const struct colander_value *values, size_t count,
+                             struct colander_error *err)
+{
+    return where_written(path, how, true, values, count, err);
 }

@@ -13,12 +13,12 @@ local conditions = {
     "isnull",
 }
 -- A family, or a global of a script, may have one of these names instead.
-local measures = {}
+local later = {}
 for _, name in ipairs {
     "bucket", "count", "sum", "avg", "min", "max", "first", "last", "distinct",
-    "approx_distinct", "quantile",
+    "approx_distinct", "quantile", "words", "phrase", "regex", "icase", "search",
 } do
-    measures[name] = colander[name]
+    later[name] = colander[name]
 end
 local families = {}
 local missing = setmetatable({}, {__mode = "v"}) -- when last looked up
@@ -49,7 +49,7 @@ setmetatable(_G, {
             missing[name] = family
             is_there = exists(family, name)
         end
-        if not is_there then return measures[name] end
+        if not is_there then return later[name] end
         families[name] = family
         return family
     end,

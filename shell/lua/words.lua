@@ -23,6 +23,7 @@ db:path()|the absolute path of the store|db:path()
 db:recovery()|what the open dropped from the logs, or nil|db:recovery()
 family:find([condition [, range]])|the rows that meet the condition|tweets:find{lang = "pl", likes = gt(100)}
 family:any_column(value)|the rows with the value in any column|tweets:any_column("Houston")
+family:search(text)|the rows with these words in any column, or this "phrase"|tweets:search("rain"):limit(3)
 family:scan([range])|the rows with keys in a range|sensors:scan{prefix = {"sensor-7"}}
 family:count([condition [, range]])|the number of rows|tweets:count{lang = "pl"}
 family:explain([condition [, range]])|how a find ran|tweets:explain{lang = "pl"}
@@ -89,6 +90,11 @@ ge(value)|is greater or equal|tweets:count{likes = ge(900)}
 between(low, high)|is in the range, with its bounds|tweets:count{likes = between(5, 9)}
 prefix(text)|begins with the text|tweets:count{user = prefix("Sm")}
 contains(text)|has the text in it|tweets:count{text = contains("rain")}
+words(text)|is a text with all these words, whatever their case|tweets:count{text = words("rain coff*")}
+phrase(text)|is a text with these words, one after the other|tweets:count{text = phrase("fresh bread")}
+regex(pattern)|is a text that the pattern matches|tweets:count{text = regex("r[ai]+n$")}
+icase(condition)|the same, whatever the case of texts|tweets:count{user = icase("smith")}
+search(text)|some column is a text with these words|tweets:count(search("rain") & where{lang = "en"})
 exists|is there|tweets:count{place = exists}
 missing|is not there|tweets:count{place = missing}
 null|is null|tweets:count{place = null}

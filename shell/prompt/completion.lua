@@ -24,6 +24,8 @@ local keywords = {
     "goto", "if", "in", "local", "nil", "not", "or", "repeat", "return",
     "then", "true", "until", "while",
 }
+-- Globals that a family of the name hides.
+local hidden = {"words", "phrase", "regex", "icase", "search"}
 local command_words = {
     "on", "off", "table", "line", "json", "jsonl", "csv", "msgpack",
 }
@@ -241,6 +243,7 @@ return function(line, commands, read_columns, width, list_files)
         offer_keys(globals)
         offer_all(families)
         offer_all(keywords)
+        offer_all(hidden)
         return word
     end
 

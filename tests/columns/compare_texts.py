@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""compare_texts.py PROGRAM [COUNT]: compares words, folding and searches with
-a second definition of them, here, over COUNT random texts.
+"""compare_texts.py PROGRAM: compares words, folding and searches with a second
+definition of them, here, over $COLANDER_RUNS random texts.
 
 PROGRAM is answer_texts. The definition uses unicodedata, so it needs the
 version of Unicode of the tables; with another one the test is skipped.
@@ -311,7 +311,7 @@ def main():
         print(f"skipped: this Python has Unicode {unicodedata.unidata_version}")
         return 77
     program = sys.argv[1]
-    count = int(sys.argv[2]) if len(sys.argv) > 2 else 5000
+    count = int(os.environ.get("COLANDER_RUNS") or 4000)
     seed = int(os.environ.get("COLANDER_SEED") or random.randrange(1 << 32))
     has_patterns = subprocess.run(
         [program], input="pattern 0 61 61\n", capture_output=True, text=True,

@@ -76,7 +76,7 @@ patch(struct colander_slice row, struct colander_slice change, bool are_rows)
 }
 
 /* Predicates of each kind, created once and never freed. */
-#define QUESTION_COUNT 9
+#define QUESTION_COUNT 11
 
 static void
 make_questions(struct colander_predicate **questions)
@@ -100,6 +100,10 @@ make_questions(struct colander_predicate **questions)
         colander_where_between("a[].b", values[0], colander_double(2.5), NULL);
     questions[count++] = colander_where_contains("b", values[1], NULL);
     questions[count++] = colander_where_null("a", NULL);
+    questions[count++] = colander_where_all_words(NULL, "a", NULL);
+    questions[count++] = colander_where_search(
+        "a[]", COLANDER_SEARCH_PIECE, values[1].bytes,
+        COLANDER_SEARCH_ICASE | COLANDER_SEARCH_NOT, NULL, NULL);
     for (size_t i = 0; i < count; i++)
         expect(questions[i] != NULL);
     expect(count == QUESTION_COUNT);

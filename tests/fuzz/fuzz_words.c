@@ -88,6 +88,12 @@ read_words(char *text)
     if (predicate == NULL && err.code == COLANDER_INVALID)
         expect(fault.word < count && fault.offset <= strlen(words[fault.word]));
     colander_predicate_destroy(predicate);
+    predicate = colander_where_words_icase(words, count, &fault, &err);
+    colander_predicate_destroy(predicate);
+    predicate = colander_where_search_text(NULL, words[0], &offset, &err);
+    if (predicate == NULL && err.code == COLANDER_INVALID)
+        expect(offset <= strlen(words[0]));
+    colander_predicate_destroy(predicate);
     read_assignments(words, count);
     predicate = colander_where_any_text(words[0], &offset, &err);
     if (predicate == NULL && err.code == COLANDER_INVALID)

@@ -56,7 +56,7 @@ local methods = {
     "get", "get_many", "group", "limit", "max", "message", "min", "name",
     "options", "order", "patch", "path", "plan", "put", "refilter", "reverse",
     "scan", "select", "sizes", "skip", "snapshot", "stats", "sum", "threads",
-    "tojson", "where", "agg", "having", "fill",
+    "tojson", "where", "agg", "having", "fill", "search",
 }
 
 local words = {
@@ -69,6 +69,7 @@ local words = {
     "open_files", "threads", "compression", "zstd", "compaction", "universal",
     "block_size", "sst_size", "fifo_size", "18446744073709551615", "1e999",
     '{"a":[1,{"b":null}],"_key":["k",2]}', "text of more than a few bytes",
+    '"of more"', "te* few", "(a|b)*", "a:few",
 }
 
 -- ------------------------------------------------------------- values ---

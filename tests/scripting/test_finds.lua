@@ -103,6 +103,15 @@ local operators = {
             return type(x) == "string" and x:find("b", 1, true) ~= nil
         end)
     end,
+    function()
+        return colander.words("Ab*"), some(function(x)
+            return type(x) == "string" and x:sub(1, 2) == "ab"
+        end)
+    end,
+    function()
+        return colander.icase(colander.any("AB", colander.regex "^B")),
+            some(function(x) return x == "ab" or x == "b" end)
+    end,
     function() return colander.exists, function(s) return #s > 0 end end,
     function() return colander.missing, function(s) return #s == 0 end end,
 }

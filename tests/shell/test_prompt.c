@@ -173,9 +173,9 @@ TEST(a_failure_leaves_the_prompt)
     enter(&terminal, ".tabels",
           "no command '.tabels': did you mean '.tables'?");
     enter(&terminal, ".find tweets number",
-          "find: expected =, !=, <, <=, >, >=, ~, ? or ! right after the "
-          "column, or --any 'number' to find it in any column\r\n"
-          "    number\r\n          ^\r\n");
+          "find: 'number' is a column: write 'number?' for rows that have it, "
+          "or '\"number\"' for the words\r\n"
+          "    number\r\n    ^\r\n");
     enter(&terminal, ".mode xml", "mode: no format 'xml'");
     enter(&terminal, ".families", "tweets");
     enter(&terminal, "help", ".quit");
