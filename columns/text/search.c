@@ -328,7 +328,8 @@ find_bytes(enum colander_search how, struct colander_slice text,
         text.size = sought.size;
     return how == COLANDER_SEARCH_BEGINS
                ? colander_slice_equal(text, sought)
-               : memmem(text.data, text.size, sought.data, sought.size) != NULL;
+               : sought.size == 0 || memmem(text.data, text.size, sought.data,
+                                            sought.size) != NULL;
 }
 
 enum colander_code

@@ -72,7 +72,11 @@ open_draw(struct draw *draw, const char *path,
           const struct colander_value *value)
 {
     draw->is_exact = false;
-    switch (chance(4)) {
+    switch (chance(5)) {
+    case 4:
+        return colander_where_search(
+            chance(2) == 0 ? NULL : path, COLANDER_SEARCH_EQUAL,
+            colander_slice_text("A"), COLANDER_SEARCH_ICASE, NULL, NULL);
     case 3:
         return predicate_outside(path, value, 1, NULL);
     case 0:

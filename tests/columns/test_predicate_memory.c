@@ -75,7 +75,8 @@ TEST(words_become_a_predicate_or_memory_is_short)
         "or",         "not",
         "b!=2015-03", ")",
         "c~2015-03",  "d=[\"2015-03-24T10:00Z\",1,\"x\"]",
-        "e>@now",
+        "e>@now",     "f:heavy rai*",
+        "storm",      "g~~\"a piece\"",
     };
     struct colander_predicate *predicate = NULL;
     struct colander_error err;
@@ -85,7 +86,7 @@ TEST(words_become_a_predicate_or_memory_is_short)
     for (; predicate == NULL; failed++) {
         err.code = COLANDER_OK;
         allocations_left = failed;
-        predicate = colander_where_words(words, COUNT(words), NULL, &err);
+        predicate = colander_where_words_icase(words, COUNT(words), NULL, &err);
         allocations_left = -1;
         if (predicate == NULL)
             assert_int_equal(err.code, COLANDER_NO_MEMORY);

@@ -193,6 +193,27 @@ TEST(words_are_in_one_text)
                        "{\"a\":\"x\",\"b\":{\"y\":\"y\"}}", NULL));
 }
 
+/* Such as the one that makes a heart an emoji. */
+TEST(marks_after_signs_do_not_hide_words)
+{
+    static const char row[] = "{\"a\":\"\xE2\x9D\xA4\xEF\xB8\x8Frain "
+                              "e\xCC\x81t\xCC\x81\"}";
+
+    assert_true(meets(colander_where_phrase(NULL, "rain e\xCC\x81t*", why()),
+                      row, NULL));
+    assert_false(meets(colander_where_all_words(NULL, "et", why()), row, NULL));
+}
+
+TEST(letters_without_spaces_follow_each_other)
+{
+    assert_false(meets(colander_where_all_words("a", "東京都", why()),
+                       "{\"a\":\"東京、京都\"}", NULL));
+    assert_false(meets(colander_where_phrase("a", "東京 京都", why()),
+                       "{\"a\":\"東京都\"}", NULL));
+    assert_true(meets(colander_where_phrase("a", "東京 京都", why()),
+                      "{\"a\":\"東京、京都\"}", NULL));
+}
+
 TEST(every_kind_may_be_in_any_column)
 {
     static const char row[] = "{\"a\":[{\"b\":\"Fooled\"}]}";

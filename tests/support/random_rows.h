@@ -96,6 +96,22 @@ random_path(uint64_t *random)
 }
 
 static inline struct colander_predicate *
+random_search(uint64_t *random, const char *path)
+{
+    const enum colander_search how =
+        (enum colander_search)random_below(random, COLANDER_SEARCH_PATTERN);
+    char text[4] = {(char)('A' + random_below(random, 3)), '\0'};
+
+    if (random_below(random, 2) == 0)
+        text[1] = (char)('a' + random_below(random, 3));
+    if (how <= COLANDER_SEARCH_PHRASE) /* texts are longer */
+        strcat(text, "*");
+    return colander_where_search(random_below(random, 2) == 0 ? NULL : path,
+                                 how, colander_slice_text(text),
+                                 COLANDER_SEARCH_ICASE, NULL, NULL);
+}
+
+static inline struct colander_predicate *
 random_leaf(uint64_t *random)
 {
     const char *path = random_path(random);
@@ -104,7 +120,7 @@ random_leaf(uint64_t *random)
 
     for (size_t i = 0; i < 4; i++)
         values[i] = random_value(random, texts[i]);
-    switch (random_below(random, 14)) {
+    switch (random_below(random, 16)) {
     case 0:
         return colander_where_in(path, values, 1 + random_below(random, 4),
                                  NULL);
@@ -134,6 +150,8 @@ random_leaf(uint64_t *random)
             NULL);
     case 10:
         return predicate_outside(path, values, 2, NULL);
+    case 11:
+        return random_search(random, path);
     default:
         return colander_where(path, COLANDER_EQ, values[0], NULL);
     }
