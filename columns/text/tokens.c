@@ -1,20 +1,30 @@
 /*
- * Most texts are ASCII, whose characters are looked up in a table of their
- * own, byte by byte.
+ * Most texts are ASCII, whose characters are looked up in a table of bytes.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/tokens.h"
 
-/* Letters, digits and _: a bit for each. */
-static const uint64_t ascii_letters[2] = {UINT64_C(0x03FF000000000000),
-                                          UINT64_C(0x07FFFFFE87FFFFFE)};
+/* What a byte is: a letter, digit or _ of ASCII, another character of ASCII, or
+ * part of another character. */
+enum byte_kind { SIGN, LETTER, OTHER };
 
-static inline bool
-is_ascii_letter(uint8_t byte)
-{
-    return byte < 0x80 && (ascii_letters[byte / 64] >> byte % 64 & 1) != 0;
-}
+/* clang-format off */
+#define SIGNS SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN
+#define LETTERS LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER
+#define OTHERS OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER
+
+static const uint8_t byte_kinds[256] = {
+    SIGNS, SIGNS, SIGNS, SIGNS,
+    SIGNS, SIGNS, LETTERS, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN,
+    SIGN, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTERS,
+    LETTERS, LETTER, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, LETTER,
+    SIGN, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTERS,
+    LETTERS, LETTER, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, SIGN,
+    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
+    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
+};
+/* clang-format on */
 
 /* Returns the class of the character at `at`, and sets *size. */
 static enum character_class
@@ -41,22 +51,19 @@ skip_marks(const uint8_t *at, const uint8_t *end)
 static const uint8_t *
 skip_letters(const uint8_t *at, const uint8_t *end)
 {
-    while (at < end) {
+    for (;;) {
         enum character_class class;
         size_t size;
 
-        if (*at < 0x80) {
-            if (!is_ascii_letter(*at))
-                break;
+        while (at < end && byte_kinds[*at] == LETTER)
             at++;
-            continue;
-        }
+        if (at == end || byte_kinds[*at] == SIGN)
+            return at;
         class = class_at(at, end, &size);
         if (class != CHARACTER_LETTER && class != CHARACTER_MARK)
-            break;
+            return at;
         at += size;
     }
-    return at;
 }
 
 /* Returns the end of the unspaced letter at `at`, or `at` if there is none. */
@@ -71,27 +78,24 @@ skip_unspaced(const uint8_t *at, const uint8_t *end)
     return skip_marks(at + size, end);
 }
 
-/* Returns the begin of the next token that is not joined, or the end. */
+/* Returns the beginning of the next token that is not joined, or the end. */
 static const uint8_t *
 skip_others(const uint8_t *at, const uint8_t *end, bool *is_unspaced)
 {
-    while (at < end) {
+    for (;;) {
         enum character_class class;
-        size_t size = 1;
+        size_t size;
 
-        if (*at < 0x80) {
-            if (is_ascii_letter(*at))
-                break;
+        while (at < end && byte_kinds[*at] == SIGN)
             at++;
-            continue;
-        }
+        if (at == end || byte_kinds[*at] == LETTER)
+            return at;
         class = class_at(at, end, &size);
         *is_unspaced = class == CHARACTER_UNSPACED;
         if (*is_unspaced || class == CHARACTER_LETTER)
-            break;
+            return at;
         at += size;
     }
-    return at;
 }
 
 static bool
