@@ -109,7 +109,7 @@ local operators = {
         end)
     end,
     function()
-        return colander.icase(colander.any("AB", colander.regex "^B")),
+        return colander.icase(colander.any("AB", colander.prefix "B")),
             some(function(x) return x == "ab" or x == "b" end)
     end,
     function() return colander.exists, function(s) return #s > 0 end end,

@@ -18,6 +18,9 @@ support.with_store(function(store)
     rows:put(3, {text = "Zürich: RAIN, heavy storms", user = "Wu",
                  m = {rain = "sun"}})
 
+    -- Patterns may not be built.
+    local has_patterns = pcall(rows.count, rows, {text = regex "x"})
+
     -- Keys as digits, in order.
     local function found(condition)
         local keys = {}
@@ -47,15 +50,12 @@ support.with_store(function(store)
     check("13", {text = words "rai*"})
     check("2", {["tags[]"] = phrase "cold sn*"})
     check("2", {["tags[]"] = contains "ld s"})
-    check("3", {text = regex "^Z.*[A-Z]{4},"})
     check("3", {text = colander.all(words "storms", words "rain")})
     check("12", {user = icase "ANN"})
     check("123", {user = icase {"ANN", "wU"}})
     check("12", {user = icase(colander.prefix "AN")})
     check("13", {text = icase(contains "AIN")})
-    check("3", {text = icase(regex "^ZÜRICH")})
     check("3", {user = icase(colander.ne "ANN")})
-    check("12", {user = colander.any(icase "ANN", regex "^x")})
     check("12", icase {user = "ANN"})
     check("1", icase {user = "ANN", n = 5})
     check("12", icase {"user=ANN", "or", "user=x"})
@@ -70,7 +70,6 @@ support.with_store(function(store)
     check("12", any_column(icase "ANN"))
     check("2", any_column(icase(phrase "COLD snow")))
     check("2", any_column(icase(contains "LD S")))
-    check("3", any_column(regex "^sun$"))
     check("1", any_column(colander.prefix "Heavy"))
     check("123", {"rain"})
     check("13", {"text:rain"})
@@ -79,8 +78,19 @@ support.with_store(function(store)
     check("13", "text:rain")
     check("1", '"heavy rain"')
     check("", {n = words "5"})
-    check("", {b = icase(regex "rain")})
     check("2", {b = contains(colander.binary "AI")})
+
+    check("", {b = icase(contains "rain")})
+    if has_patterns then
+        check("3", {text = regex "^Z.*[A-Z]{4},"})
+        check("3", {text = icase(regex "^ZÜRICH")})
+        check("12", {user = colander.any(icase "ANN", regex "^x")})
+        check("3", any_column(regex "^sun$"))
+        check("", {b = icase(regex "rain")})
+        fails({"missing )"}, rows.find, rows, {text = regex "("})
+    else
+        fails({"patterns were not built"}, rows.find, rows, {text = regex "x"})
+    end
 
     -- The columns that matched.
     local columns = {}
@@ -98,7 +108,6 @@ support.with_store(function(store)
     check("", search "user")
     assert(store:family("none"):count("user") == 0)
 
-    fails({"missing )"}, rows.find, rows, {text = regex "("})
     fails({"only the last word"}, rows.find, rows, {text = words "a* b"})
     fails({"no word"}, rows.search, rows, "...")
     fails({"no word"}, rows.find, rows, search "...")

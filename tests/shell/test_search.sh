@@ -36,8 +36,8 @@ count "$(grep -c '"Houston"' "$work/all")" -i --any houston
 count "$(grep -c '"user":"Smith"' "$work/all")" -i user=sMITH
 count 0 user=sMITH
 count "$rain" --search rain --search rain 'likes>=0'
-run 0 find "$demo" tweets text=~x --count || true
-if ! grep -q 'patterns were not built' "$work/err"; then
+if ! "$COLANDER" find "$demo" tweets text=~x --limit 0 2>&1 |
+    grep -q 'patterns were not built'; then
     count "$(text '.*[^a-z]r[ai]+n$')" 'text=~[^a-z]r[ai]+n$'
     count "$((10000 - $(text '.*[^a-z]r[ai]+n$')))" 'text!~[^a-z]r[ai]+n$'
     count "$(text '.*[^a-z]r[ai]+n$')" -i 'text=~[^A-Z]R[ai]+N$'
