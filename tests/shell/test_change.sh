@@ -88,7 +88,7 @@ says_some 'update: --unset: elements of an array cannot be set'
 run 2 update s people city=Lyon --set _key=1
 says_some '_key'
 run 2 delete s people city
-says_some 'expected =, !='
+says_some "'city' is a column"
 run 1 delete s nobody city=Lyon
 says_some "no family 'nobody'"
 run 1 delete nostore people city=Lyon
