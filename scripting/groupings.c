@@ -218,7 +218,7 @@ set_having(lua_State *L)
     arguments_check_count(L, 2);
     lua_settop(L, 2);
     if (!lua_isfunction(L, 2))
-        colander_predicate_destroy(condition_compile(L, 2)); /* only checked */
+        colander_predicate_destroy(condition_compile(L, 2, NULL)); /* a check */
     lua_setiuservalue(L, 1, ASKED_HAVING);
     return 1;
 }
@@ -425,7 +425,7 @@ read_result(lua_State *L, struct run *run)
     case LUA_TFUNCTION:
         break;
     case LUA_TTABLE:
-        run->having = condition_compile(L, lua_gettop(L));
+        run->having = condition_compile(L, lua_gettop(L), NULL);
         grouping->having = run->having;
         grouping->limit = run->left;
         break;
