@@ -35,6 +35,9 @@ struct colander_cursor {
     struct byte_range range;                  /* of the query */
     struct colander_buffer sought; /* a copy of the last key, and a zero byte */
     bool is_reverse;
+
+    bool is_next;                   /* it goes on where other finds ended, */
+    struct colander_explain before; /* which did this */
 };
 
 void
@@ -229,13 +232,44 @@ colander_cursor_cancel(struct colander_cursor *cursor)
                           memory_order_relaxed);
 }
 
+static void
+add_counts(struct colander_explain *all, const struct colander_explain *more)
+{
+    all->segments_read += more->segments_read;
+    all->recent_found += more->recent_found;
+    all->candidate_count += more->candidate_count;
+    all->rows_read += more->rows_read;
+    all->rows_verified += more->rows_verified;
+    all->rows_returned += more->rows_returned;
+    all->rows_gone += more->rows_gone;
+    all->rows_false += more->rows_false;
+    all->bytes_read += more->bytes_read;
+    all->plan_time += more->plan_time;
+    all->read_time += more->read_time;
+    all->verify_time += more->verify_time;
+    all->rows_direct += more->rows_direct;
+}
+
 void
 colander_cursor_explain_sized(const struct colander_cursor *cursor,
                               struct colander_explain *explain,
                               size_t struct_size)
 {
-    sized_return(explain, struct_size, &cursor->find.explain,
-                 sizeof(cursor->find.explain));
+    struct colander_explain all = cursor->find.explain;
+
+    if (cursor->is_next) {
+        all = cursor->before;
+        add_counts(&all, &cursor->find.explain);
+    }
+    sized_return(explain, struct_size, &all, sizeof(all));
+}
+
+void
+cursor_continue(struct colander_cursor *cursor,
+                const struct colander_explain *before)
+{
+    cursor->is_next = true;
+    cursor->before = *before;
 }
 
 bool

@@ -39,6 +39,11 @@ COLANDER_CHECKED enum colander_code
 query_accept(struct colander_query *query, const struct colander_query *given,
              struct colander_error *err);
 
+/* Lets the cursor explain the finds before it, too: their plan, and the counts
+ * of all. */
+void cursor_continue(struct colander_cursor *cursor,
+                     const struct colander_explain *before);
+
 /* Fails with CANCELLED if the find was cancelled. */
 COLANDER_CHECKED static inline enum colander_code
 find_check_cancelled(const struct find *find, struct colander_error *err)

@@ -240,12 +240,17 @@ colander_ordered_find(struct colander_ordered *ordered,
                       struct colander_error *err)
 {
     const struct ordered_finds *finds = ordered_finds_of(ordered);
+    struct colander_explain before;
     struct colander_query query;
     enum colander_code code;
+    bool is_next;
 
     *is_done = is_settled(ordered, finds);
     if (*is_done)
         return COLANDER_OK;
+    is_next = *cursor != NULL;
+    if (is_next)
+        colander_cursor_explain(*cursor, &before);
     colander_cursor_close(*cursor);
     *cursor = NULL;
     code = query_accept(&query, given, err);
@@ -259,6 +264,8 @@ colander_ordered_find(struct colander_ordered *ordered,
     if (code != COLANDER_OK) {
         colander_cursor_close(*cursor);
         *cursor = NULL;
+    } else if (is_next) {
+        cursor_continue(*cursor, &before);
     }
     return code;
 }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filters/find.h"
+#include "filters/find/plan.h"
 #include "filters/live.h"
 #include "filters/order.h"
 #include "filters/settings.h"
@@ -93,17 +94,16 @@ find_order_bound(void *context, const struct bound_request *request,
     struct family_filters *family = registry_family(
         &filters->registry, engine_family_id(request->family), &settings);
     struct order_ends ends = {.wanted = 0};
-    struct file_view *view;
+    struct file_view *view = NULL;
     enum colander_code code;
 
     *found = false;
     if (family == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     settings_unref(settings);
-    code = registry_view(&filters->registry, family, &view, err);
-    if (code != COLANDER_OK)
-        return code;
-    if (request->rows <= view->row_count / PART_OF_ROWS) {
+    code = plan_view(filters, family, &view, err);
+    if (code == COLANDER_OK &&
+        request->rows <= view->row_count / PART_OF_ROWS) {
         code = find_type(view, request, &ends, err);
         *found = code == COLANDER_OK && order_ends_bound(&ends, bound);
     }

@@ -483,13 +483,10 @@ open_recent(struct planning *planning, struct family_filters *family,
 
 /* --------------------------------------------------------------- making --- */
 
-/* Takes the view, and opens the filters of its files. */
-static enum colander_code
-take_view(struct planning *planning, struct family_filters *family,
-          struct colander_error *err)
+enum colander_code
+plan_view(struct filters *filters, struct family_filters *family,
+          struct file_view **view, struct colander_error *err)
 {
-    struct filters *filters = planning->find->filters;
-    struct file_view **view = &planning->plan->view;
     enum colander_code code;
     bool is_opened = false;
 
@@ -679,7 +676,7 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
     code = open_recent(&planning, family, settings, err);
     settings_unref(settings);
     if (code == COLANDER_OK)
-        code = take_view(&planning, family, err);
+        code = plan_view(find->filters, family, &plan->view, err);
     if (code == COLANDER_OK)
         code = find_sources(&planning, err);
     if (code == COLANDER_OK)

@@ -28,4 +28,11 @@ COLANDER_CHECKED enum colander_code plan_make(struct plan *plan,
 
 void plan_release(struct plan *plan);
 
+/* Takes the view of a family, and opens the filters of its files. *view may be
+ * set, and must be released, even on failure. */
+COLANDER_CHECKED enum colander_code plan_view(struct filters *filters,
+                                              struct family_filters *family,
+                                              struct file_view **view,
+                                              struct colander_error *err);
+
 #endif

@@ -70,4 +70,12 @@ for ((i = ${COLANDER_RUNS:-12}; i > 0; i--)); do
         tail -n +$((skip + 1)) | head -n $limit | cmp -s - out ||
         complain "'$last' is not what a sort prints"
 done
+
+# Filters lead to the first rows, in a store that was just opened, too.
+if has_filters; then
+    for order in likes:desc user _key user:desc; do
+        run 0 find demo tweets --order $order --limit 5 --skip 2 --explain
+        says_some '^work +5 rows: (read [0-9,]{1,5} of about|scanned 7 rows)'
+    done
+fi
 finish
