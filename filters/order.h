@@ -81,9 +81,8 @@ struct order_builder *order_builder_create(void);
 void order_builder_destroy(struct order_builder *builder);
 
 /* Adds a value of a row, but for null. `entry` is its locator_entry, if it is a
- * scalar. Requires ascending
- * rows. Never fails: if memory is short, or the part has very many values, the
- * column may be anywhere. */
+ * scalar. Requires ascending rows. Never fails: if memory is short, or the part
+ * has very many values, the column may be anywhere. */
 void order_builder_value(struct order_builder *builder, uint64_t path_hash,
                          const struct colander_value *value, uint64_t entry);
 

@@ -471,8 +471,12 @@ colander_ordered_add(struct colander_ordered *ordered,
     hold(ordered, row);
     if (ordered->size <= ordered->order.size_max)
         return ordered_finds_note(ordered, result->key, err);
-    if (ordered->order.directory != NULL)
-        return write_run(ordered, err);
+    if (ordered->order.directory != NULL) {
+        code = write_run(ordered, err);
+        return code == COLANDER_OK
+                   ? ordered_finds_note(ordered, result->key, err)
+                   : code;
+    }
     return COLANDER_FAIL(err, COLANDER_LIMIT,
                          "%zu rows to order take more than %zu bytes (with "
                          "a limit fewer are held)",

@@ -154,7 +154,7 @@ narrow(struct colander_ordered *ordered, const struct colander_value *last,
                                         : COLANDER_LT,
                         last == NULL ? finds->bound : *last, err);
     if (finds->within == NULL)
-        return COLANDER_NO_MEMORY;
+        return err == NULL ? COLANDER_NO_MEMORY : err->code;
     query->where = finds->within;
     if (where == NULL)
         return COLANDER_OK;
@@ -245,7 +245,7 @@ colander_ordered_find(struct colander_ordered *ordered,
     enum colander_code code;
     bool is_next;
 
-    *is_done = is_settled(ordered, finds);
+    *is_done = is_settled(ordered, finds) || ordered_order(ordered)->limit == 0;
     if (*is_done)
         return COLANDER_OK;
     is_next = *cursor != NULL;

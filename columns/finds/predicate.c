@@ -208,9 +208,11 @@ leaf_set_values(struct colander_predicate *leaf,
 {
     enum colander_code code = values_check_count(count, err);
 
+    if (leaf->kind == PREDICATE_UP_TO)
+        return code == COLANDER_OK ? values_copy(leaf, values, count, err)
+                                   : code;
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        if (leaf->kind != PREDICATE_UP_TO)
-            code = operand_check(&values[i], err);
+        code = operand_check(&values[i], err);
     if (code != COLANDER_OK || count == 0)
         return code;
     code = leaf_check(leaf, values, err);

@@ -367,7 +367,7 @@ leaf_note(struct evaluation *evaluation, const struct colander_predicate *leaf)
 {
     enum colander_code code;
 
-    if (leaf->kind == PREDICATE_MISSING ||
+    if (leaf->kind == PREDICATE_MISSING || leaf->kind == PREDICATE_UP_TO ||
         match_paths_is_cut(evaluation->matches))
         return COLANDER_OK;
     code = check_cancelled(evaluation);

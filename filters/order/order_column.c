@@ -260,6 +260,7 @@ order_column_code(struct order_column *column, struct order_groups *groups,
                   uint64_t *left, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
+    const unsigned width = column->width; /* of runs */
     uint64_t size = 0;
     bool fits = false;
 
@@ -268,6 +269,7 @@ order_column_code(struct order_column *column, struct order_groups *groups,
     if (code != COLANDER_OK)
         return code;
     if (!fits && column->form != ORDER_FORM_ROWS) {
+        column->width = width;
         /* more than a byte for a value is more than a few */
         size = order_runs_size(column, groups->row_count);
         column->form = size > column->count && size > *left ? ORDER_FORM_ROWS

@@ -196,7 +196,7 @@ order_ends_add(struct order_ends *ends, struct colander_slice block,
     else
         code = add_end(ends, &column, ends->is_descending ? 0 : UINT64_MAX,
                        column.item_count, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && ends->count > 0)
         trim(ends);
     return code;
 }

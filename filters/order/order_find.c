@@ -195,7 +195,7 @@ order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
     }
     low = order_rank(&span->low, column.beginning);
     high = order_rank(&span->high, column.beginning);
-    if (low > column.high || high < column.low)
+    if (low > column.high || high < column.low || low > high)
         return COLANDER_OK;
     answer->width = column.width;
     answer->low = order_step(&column.scale, low);

@@ -424,6 +424,18 @@ ORDER_TEST(groups_keep_within_their_budget)
     assert_in_range(block_bytes(), 2 * ROWS, 4 * ROWS);
 }
 
+/* Without any budget a column has runs, in steps of their own size. */
+ORDER_TEST(runs_in_place_of_lists_have_short_steps)
+{
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++)
+        add(0, row, colander_integer((int64_t)below(1u << 30)));
+    finish_within(ROWS, 0);
+    assert_in_range(block_bytes(), 2 * (ROWS / ORDER_RUN),
+                    2 * (ROWS / ORDER_RUN) + 100);
+}
+
 /* Each row has one column of many. */
 ORDER_TEST(runs_of_columns_that_few_rows_have_keep_within_the_budget)
 {

@@ -76,6 +76,7 @@ if has_filters; then
     for order in likes:desc user _key user:desc; do
         run 0 find demo tweets --order $order --limit 5 --skip 2 --explain
         says_some '^work +5 rows: (read [0-9,]{1,5} of about|scanned 7 rows)'
+        grep -q '^matched' "$work/err" && complain "'$last' matched a column"
     done
 fi
 finish
