@@ -31,7 +31,7 @@ struct group_request {
 /* Reads the options, after request_read has read those of the rows. Fails with
  * INVALID, and says what is wrong with them. */
 COLANDER_CHECKED enum colander_code
-group_request_read(struct group_request *asked,
+group_request_read(struct group_request *asked, const struct session *session,
                    const struct arguments *arguments,
                    struct colander_family *family, struct colander_error *err);
 

@@ -41,7 +41,8 @@ is_one_of(const char *name, const char *const *names, size_t count)
 static bool
 has_columns(const struct command *command)
 {
-    static const char *const names[] = {"find", "export", "delete", "update"};
+    static const char *const names[] = {"find", "group", "export", "delete",
+                                        "update"};
 
     return is_one_of(command->name, names, sizeof(names) / sizeof(names[0]));
 }
@@ -50,7 +51,25 @@ has_columns(const struct command *command)
 static bool
 takes_columns(const struct argument_option *option)
 {
-    static const char *const names[] = {"select", "order", "set", "unset"};
+    static const char *const names[] = {"select",
+                                        "order",
+                                        "set",
+                                        "unset",
+                                        "by",
+                                        "sum",
+                                        "avg",
+                                        "min",
+                                        "max",
+                                        "first",
+                                        "last",
+                                        "distinct",
+                                        "p50",
+                                        "p75",
+                                        "p90",
+                                        "p95",
+                                        "p99",
+                                        "p999",
+                                        "approx-distinct"};
 
     return is_one_of(option->name, names, sizeof(names) / sizeof(names[0]));
 }
@@ -101,7 +120,7 @@ print_bash_words(void)
          "' -- \"$word\")");
     puts("    elif [[ ${COMP_WORDS[COMP_CWORD-1]} =~ "
          "^--(select|order|set|unset|by|sum|avg|min|max|first|last|time|"
-         "distinct)$ ||");
+         "(approx-)?distinct|p[579]+0?)$ ||");
     puts("        ${COMP_WORDS[1]} =~ ^(find|group|export|delete|update)$ &&");
     puts("        ${COMP_WORDS[COMP_CWORD-1]} != --* ]]; then");
     puts("        compopt +o filenames -o nospace 2>/dev/null");

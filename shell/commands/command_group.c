@@ -232,9 +232,10 @@ print_notes(struct group_run *run, const struct session *session, bool explains)
         report_add(&report, " of ");
         explanation_add_counts(&run->find.explanation, &report);
     }
-    pager_end(); /* it comes after the groups */
-    (void)fflush(stdout);
-    return report_print(&report, stderr, NULL);
+    if (session->client == NULL)
+        pager_end(); /* it comes after the groups */
+    (void)fflush(session_out(session));
+    return report_print(&report, session_err(session), NULL);
 }
 
 /* ------------------------------------------------------------------ run --- */
@@ -252,9 +253,9 @@ open_output(struct group_run *run, const struct session *session,
         session_format(session, arguments_value(arguments, "format"),
                        OUTPUT_TABLE, &options, err);
 
-    return code == COLANDER_OK
-               ? output_create(stdout, &options, &run->output, err)
-               : code;
+    return code == COLANDER_OK ? output_create(session_out(session), &options,
+                                               &run->output, err)
+                               : code;
 }
 
 static enum session_exit
@@ -271,7 +272,8 @@ run_grouping(struct session *session, const struct arguments *arguments,
     run.find.explanation.family = arguments->words[0];
     code = session_family(session, arguments->words[0], &run.find.family, &err);
     if (code == COLANDER_OK)
-        code = group_request_read(asked, arguments, run.find.family, &err);
+        code = group_request_read(asked, session, arguments, run.find.family,
+                                  &err);
     if (code == COLANDER_OK)
         code = colander_groups_create(&asked->grouping, &run.groups, &err);
     if (code == COLANDER_OK)

@@ -370,7 +370,7 @@ read_time(struct group_request *asked, const struct arguments *arguments,
 }
 
 enum colander_code
-group_request_read(struct group_request *asked,
+group_request_read(struct group_request *asked, const struct session *session,
                    const struct arguments *arguments,
                    struct colander_family *family, struct colander_error *err)
 {
@@ -392,6 +392,9 @@ group_request_read(struct group_request *asked,
         code = read_time(asked, arguments, family, err);
     if (code == COLANDER_OK)
         code = arguments_size(arguments, "memory", &memory, err);
+    if (code == COLANDER_OK && session->client != NULL && memory > MEMORY_MAX)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--memory: in a server groups take at most 1g");
     asked->grouping.size_max = memory;
     asked->grouping.having = asked->having;
     return code;

@@ -35,6 +35,9 @@ completes 'name names' find data users na
 completes 'name names' find data users name=x na
 completes 'id,name id,names' find data users --select id,na
 completes 'name names' find data users --order name
+completes 'name names' group data users na
+completes 'id' group data users --approx-distinct i
+completes 'id' group data users --p95 i
 completes 'PM2\\.5' update data users --set PM
 completes 'tags\[\]' delete data users --any tag tags'\['
 completes '' find data users --limit na
@@ -52,11 +55,11 @@ for shell in zsh fish; do
         $shell -n "$work/$shell" || complain "$shell cannot read its script"
     fi
 done
-for command in find load stats check shell; do
+for command in find group load stats check serve shell; do
     grep -q "^        '$command:" zsh || complain "zsh has no $command"
     grep -q " -a $command " fish || complain "fish has no $command"
     for option in $("$COLANDER" $command --help |
-        sed -nE 's/^  --([a-z-]+).*/\1/p'); do
+        sed -nE 's/^  --([a-z0-9-]+).*/\1/p'); do
         grep -q -- "--$option\[" zsh || complain "zsh has no --$option"
         grep -q -- "from $command' -l $option" fish ||
             complain "fish has no --$option of $command"
@@ -105,6 +108,8 @@ colander find data users id=1 PM
 colander delete data users --any tag tag
 colander find data users --select id,nam
 colander update data users --set na
+colander group data users nam
+colander group data users --p95 nam
 END
 if command -v zsh >/dev/null; then
     zsh -f try.zsh <typed >out 2>err
@@ -120,7 +125,9 @@ colander find data users name
 colander find data users id=1 PM2\\.5
 colander delete data users --any tag tags
 colander find data users --select id,name
-colander update data users --set name'
+colander update data users --set name
+colander group data users name
+colander group data users --p95 name'
     echo "colander find '*(e:touch ran:)' x" | zsh -f try.zsh >out 2>err
     [ ! -e ran ] || complain 'the path of a store was run as a command'
 else
@@ -143,6 +150,10 @@ tags
 tags[]
 id,name
 id,names
+name
+names
+name
+names
 name
 names'
 else

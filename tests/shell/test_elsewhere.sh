@@ -141,6 +141,43 @@ find 'odd "name' --since 2026-11-02
 find 'odd "name' --until 2026-11-02T00:00:00Z
 find 'odd "name' --since soon
 find 'odd "name' a=$'\e[1m' --format table
+find tweets rain --limit 5
+find tweets rain --order likes:desc --limit 3
+find tweets '"rain today"' --format table
+find tweets 'text:rain sno*' --count
+find tweets --search text --count
+find tweets text
+find tweets 'text~~ain' 'likes>990'
+find tweets 'text=~^my [a-z]+ rain' --select text
+find tweets 'text!~e' --count
+find tweets 'text=~('
+find tweets -i user=SMITH --count
+find tweets -i 'text=~^MY' --limit 2
+export tweets rain 'likes>980'
+group tweets
+group tweets --by lang
+group tweets --by lang --format table
+group tweets --by lang --format csv
+group tweets --by lang --count --avg likes --p95 likes --explain
+group tweets --by lang --count --order count:desc --limit 2
+group tweets --by user --top 5
+group tweets rain --by lang --having 'count>9'
+group tweets 'text=~(rain|snow)' --by lang --max likes
+group tweets -i user=SMITH --by user
+group tweets --where 'likes > 990' --by lang
+group tweets --by lang --avg user
+group tweets --by usr
+group tweets lang=xx
+group tweets --by 'text[]'
+group tweets --by lang --having 'n>5'
+group tweets --by user --memory 1k
+group tweets --by lang --order nothing
+group twets --by lang
+group tweets --bogus
+group
+group 'odd "name' --by 'bucket(t,1h)' --fill 0
+group 'odd "name' --by 'bucket(t,1h,Europe/Berlin)' --fill 0
+group 'odd "name' --by a --format table
 get tweets t008443
 get tweets t008443 --format table
 get tweets t008443 --select likes,user
@@ -244,6 +281,10 @@ run 1 families 'http://127.0.0.1:bad'
 serve --listen 127.0.0.1:0 --token-file token
 run 2 find "$url" tweets --where 'likes > 998'
 says_some 'the server runs no Lua for clients from elsewhere'
+run 2 group "$url" tweets --where 'likes > 998'
+says_some 'the server runs no Lua for clients from elsewhere'
+run 2 group "$url" tweets --by lang --memory 2g
+says 'colander: group: --memory: in a server groups take at most 1g'
 run 0 find demo tweets --where 'likes > 998' --count
 run 0 find "$url" tweets user=Smith --count
 prints 1
