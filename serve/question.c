@@ -6,10 +6,11 @@
 
 /* Those that may be there once come first. */
 static const char *const find_names[] = {
-    "q",    "limit", "skip",    "order",   "reverse", "format", "key", "prefix",
-    "from", "to",    "explain", "timeout", "any",     "select", NULL,
+    "q",       "i",   "limit",  "skip",   "order", "reverse",
+    "format",  "key", "prefix", "from",   "to",    "explain",
+    "timeout", "any", "search", "select", NULL,
 };
-#define FIND_SINGLE_COUNT 12
+#define FIND_SINGLE_COUNT 13
 
 static const char *const get_names[] = {"key", "format", "timeout", "select",
                                         NULL};
@@ -26,8 +27,8 @@ static const char *const key_names[] = {
 
 /* Reads `q` as a predicate, or NULL if there are no words. */
 static enum colander_code
-read_words(struct colander_predicate **where, const char *text, size_t *offset,
-           struct colander_error *err)
+read_words(struct colander_predicate **where, const char *text, bool is_folded,
+           size_t *offset, struct colander_error *err)
 {
     struct colander_fault fault = {0, 0};
     struct words words;
@@ -36,13 +37,39 @@ read_words(struct colander_predicate **where, const char *text, size_t *offset,
     if (code != COLANDER_OK)
         return code;
     if (words.count > 0) {
-        *where = colander_where_words((const char *const *)words.words,
-                                      words.count, &fault, err);
+        *where =
+            (is_folded ? colander_where_words_icase : colander_where_words)(
+                (const char *const *)words.words, words.count, &fault, err);
         if (*where == NULL) {
             code = err->code;
             *offset = words_place(&words, fault.word, fault.offset);
         }
     }
+    words_release(&words);
+    return code;
+}
+
+/* Fails if a word of `q` that is looked for in any column is the name of one. */
+static enum colander_code
+check_words(struct question *question, struct colander_family *family,
+            const char **parameter, size_t *offset, struct colander_error *err)
+{
+    struct colander_fault fault = {0, 0};
+    struct words words;
+    const char *text;
+    enum colander_code code;
+
+    *parameter = "q";
+    text = parameters_value(&question->parameters, *parameter);
+    if (text == NULL)
+        return COLANDER_OK;
+    code = words_split(&words, text, offset, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_check_words(family, (const char *const *)words.words,
+                                       words.count, &fault, err);
+    if (code != COLANDER_OK)
+        *offset = words_place(&words, fault.word, fault.offset);
     words_release(&words);
     return code;
 }
@@ -66,8 +93,11 @@ read_conditions(struct question *question, const char **parameter,
                 size_t *offset, struct colander_error *err)
 {
     const struct parameters *parameters = &question->parameters;
-    enum colander_code code = COLANDER_OK;
+    bool is_folded = false;
+    enum colander_code code;
 
+    *parameter = "i";
+    code = parameters_flag(parameters, *parameter, &is_folded, err);
     for (size_t i = 0; i < parameters->count && code == COLANDER_OK; i++) {
         const struct parameter *one = &parameters->list[i];
         struct colander_predicate *where = NULL;
@@ -75,13 +105,17 @@ read_conditions(struct question *question, const char **parameter,
         *parameter = one->name;
         *offset = 0;
         if (strcmp(one->name, "q") == 0) {
-            code = read_words(&where, one->value, offset, err);
+            code = read_words(&where, one->value, is_folded, offset, err);
             if (code == COLANDER_OK && where != NULL)
                 code = join(question, where, err);
         } else if (strcmp(one->name, "any") == 0) {
-            question->is_any = true;
-            code = join(question,
-                        colander_where_any_text(one->value, offset, err), err);
+            where =
+                (is_folded ? colander_where_any_text_icase
+                           : colander_where_any_text)(one->value, offset, err);
+            code = join(question, where, err);
+        } else if (strcmp(one->name, "search") == 0) {
+            where = colander_where_search_text(NULL, one->value, offset, err);
+            code = join(question, where, err);
         }
     }
     return code;
@@ -250,6 +284,8 @@ fill_query(struct question *question)
     struct colander_query *query = &question->query;
 
     query->where = question->where;
+    question->is_any = question->where != NULL &&
+                       colander_predicate_asks_any_column(question->where);
     query->keys.exact = colander_buffer_slice(&keys[COLANDER_KEY_EXACT]);
     query->keys.prefix = colander_buffer_slice(&keys[COLANDER_KEY_PREFIX]);
     query->keys.from = colander_buffer_slice(&keys[COLANDER_KEY_FROM]);
@@ -283,6 +319,8 @@ question_resolve(struct question *question, struct colander_family *family,
                                             (enum colander_key_use)use,
                                             &question->keys[use], offset, err);
     }
+    if (code == COLANDER_OK)
+        code = check_words(question, family, parameter, offset, err);
     if (code != COLANDER_OK)
         return code;
     if (keys[COLANDER_KEY_EXACT].size > 0 &&

@@ -64,6 +64,10 @@ lang=pl 'likes>=990' or user=Smith not lang=en
 profile.name="Yuki Smith"
 entities.hashtags[].text=food user~Smi 'likes<20'
 'user="Smith"' likes?
+rain 'likes>990'
+'"rain today"' 'likes>500'
+'text:rain toda*' lang=pl
+text~~inter 'likes>990'
 END
 gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --any Houston --limit 5 \
     --format jsonl; echo '{"_end":{"rows":5}}')" \
