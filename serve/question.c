@@ -49,7 +49,7 @@ read_words(struct colander_predicate **where, const char *text, bool is_folded,
     return code;
 }
 
-/* Fails if a word of `q` that is looked for in any column is the name of one. */
+/* Fails if a word of `q` is looked for in any column and is the name of one. */
 static enum colander_code
 check_words(struct question *question, struct colander_family *family,
             const char **parameter, size_t *offset, struct colander_error *err)
