@@ -25,6 +25,10 @@ static const struct example {
      ".find tweets 'likes>=900' lang=pl --select user,likes,text --limit 3"},
     {"how many rows have a value inside maps and arrays",
      ".find tweets 'entities.hashtags[].text=coffee' --count"},
+    {"rows with a word in a text, and a condition that filters know",
+     ".find tweets rain 'likes>=990' --select likes,text --limit 3"},
+    {"groups of rows, with the average and a percentile of a column",
+     ".group tweets --by lang --count --avg likes --p95 likes"},
     {"ten minutes of one station, by the key alone",
      ".find sensors --from '[\"sensor-7\",1600000000]' --to "
      "'[\"sensor-7\",1600000600]'"},
@@ -38,8 +42,8 @@ static const struct example {
     {"in Lua: rows in the order of a column",
      "tweets:find{user = \"Smith\"}:order(\"likes\", \"desc\")"
      ":select(\"likes\", \"text\"):limit(3)"},
-    {"the number of tweets in each language",
-     "tweets:find():group(\"lang\"):count()"},
+    {"the tweets of each language with a word",
+     "tweets:search(\"rain\"):group(\"lang\"):count()"},
     {"the mean temperature of one station",
      "sensors:scan{prefix = {\"sensor-7\"}}:avg(\"temperature\")"},
 };
