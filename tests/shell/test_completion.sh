@@ -55,7 +55,7 @@ for shell in zsh fish; do
         $shell -n "$work/$shell" || complain "$shell cannot read its script"
     fi
 done
-for command in find group load stats check serve shell; do
+for command in find group load stats check shell; do
     grep -q "^        '$command:" zsh || complain "zsh has no $command"
     grep -q " -a $command " fish || complain "fish has no $command"
     for option in $("$COLANDER" $command --help |
