@@ -12,6 +12,8 @@
 #include "filters/bits.h"
 #include "filters/order.h"
 
+#include <assert.h>
+
 /* A block of columns: whether columns are missing u8, columns u16; then the
  * directory: id u64, offset in the block u32, ascending. */
 #define ORDER_HEAD_SIZE 3
@@ -80,18 +82,26 @@ order_step(const struct order_scale *scale, uint64_t rank)
     return above << (64 - scale->bits) & scale->mask;
 }
 
+/* Returns how many bits lie below the upper `width` bytes of a step. */
+static inline unsigned
+order_shift(unsigned width)
+{
+    assert(width >= 1 && width <= ORDER_WIDTH_MAX);
+    return 64 - 8 * width;
+}
+
 /* Returns the upper `width` bytes of a step. */
 static inline uint64_t
 order_cut(uint64_t step, unsigned width)
 {
-    return step >> (64 - 8 * width);
+    return step >> order_shift(width);
 }
 
 /* Returns the step of `width` bytes at `i` of a list, with zeros below. */
 static inline uint64_t
 order_step_at(const uint8_t *steps, size_t i, unsigned width)
 {
-    return bytes_get_le(steps + i * width, width) << (64 - 8 * width);
+    return bytes_get_le(steps + i * width, width) << order_shift(width);
 }
 
 /* Steps of a group, of which only `width` bytes are known. */
@@ -105,7 +115,7 @@ struct order_bounds {
 static inline unsigned
 order_fraction(const struct order_bounds *bounds, uint64_t step)
 {
-    const uint64_t unit = UINT64_C(1) << (64 - 8 * bounds->width);
+    const uint64_t unit = UINT64_C(1) << order_shift(bounds->width);
     const uint64_t length =
         ((bounds->next - bounds->begin) >> ORDER_FRACTION_BITS) +
         (unit >> ORDER_FRACTION_BITS) + 1;

@@ -128,7 +128,7 @@ answer_lists(const struct order_column_view *column,
              struct order_answer *answer)
 {
     const unsigned width = column->width;
-    const uint64_t known = ~UINT64_C(0) << (64 - 8 * width);
+    const uint64_t known = ~UINT64_C(0) << order_shift(width);
     const uint64_t low = answer->low & known;
     const uint64_t high = answer->high & known;
     const uint32_t value_count = column->value_count;
@@ -284,7 +284,7 @@ order_group(const struct order_answer *answer, uint32_t i,
         order_step_at(answer->groups, i, width),
         i + 1 < answer->group_count
             ? order_step_at(answer->groups, i + 1, width)
-            : ~UINT64_C(0) << (64 - 8 * width),
+            : ~UINT64_C(0) << order_shift(width),
         width};
     size_t at;
 
@@ -306,7 +306,7 @@ order_runs(const struct order_answer *answer, uint32_t row_count,
 {
     const uint32_t run_count = order_run_count(row_count);
     const unsigned width = answer->width;
-    const uint64_t known = ~UINT64_C(0) << (64 - 8 * width);
+    const uint64_t known = ~UINT64_C(0) << order_shift(width);
     const uint64_t low = answer->low & known;
     const uint64_t high = answer->high & known;
     enum colander_code code = COLANDER_OK;

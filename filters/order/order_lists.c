@@ -298,7 +298,7 @@ put_groups(const struct order_column *column, const struct divided *divided,
 {
     const struct order_item *items = divided->grouped;
     const size_t count = divided->grouped_count;
-    const uint64_t known = ~UINT64_C(0) << (64 - 8 * column->width);
+    const uint64_t known = ~UINT64_C(0) << order_shift(column->width);
     enum colander_code code = COLANDER_OK;
     size_t end;
 
