@@ -267,9 +267,11 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
     printf("%llu scans, %llu by candidates\n",
            (unsigned long long)counts.plans[COLANDER_PLAN_SCAN],
            (unsigned long long)counts.plans[COLANDER_PLAN_CANDIDATES]);
-    assert_true(count < 200 || counts.recent_found > 0);
-    if (count >= 1000)
+    /* of fewer, all may come when rows have just been flushed */
+    if (count >= 1000) {
+        assert_true(counts.recent_found > 0);
         assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > count / 20);
+    }
     return counts;
 }
 
