@@ -90,7 +90,7 @@ struct colander_measure {
     double quantile;  /* of QUANTILE, 0 to 1 */
 };
 
-/* What the buckets have in which there are no rows. */
+/* What buckets without rows have. */
 enum colander_fill {
     COLANDER_FILL_NOTHING,  /* they are not in the result */
     COLANDER_FILL_NULL,     /* measures are null */

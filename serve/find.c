@@ -45,7 +45,7 @@ static const struct field explain_fields[] = {
     FIELD_END,
 };
 
-/* Whose rows the thread sorts, for is_cancelled, which is told nothing. */
+/* The find whose rows this thread sorts: is_cancelled has no argument. */
 static _Thread_local const struct answer *sorted_answer;
 
 static bool

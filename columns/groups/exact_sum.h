@@ -41,7 +41,7 @@ COLANDER_CHECKED enum colander_code exact_sum_merge(struct exact_sum *sum,
  * otherwise the nearest double. */
 struct colander_value exact_sum_value(struct exact_sum *sum);
 
-/* Returns the average, null if there are no numbers. */
+/* Returns the average; null without numbers. */
 struct colander_value exact_sum_average(struct exact_sum *sum);
 
 void exact_sum_release(struct exact_sum *sum);

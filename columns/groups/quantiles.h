@@ -36,7 +36,7 @@ quantiles_merge(struct quantiles *quantiles, const struct quantiles *other,
                 size_t *bytes, struct colander_error *err);
 
 /* Returns a double within 1 % of the number of which a part `quantile` (0 to 1)
- * are less; null if there are no numbers. */
+ * are less; null without numbers. */
 struct colander_value quantiles_value(const struct quantiles *quantiles,
                                       double quantile);
 

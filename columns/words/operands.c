@@ -130,7 +130,7 @@ compare_different(const char *path, bool is_folded,
         has_digits(operand) ? digits : operand->times.last, operand->value,
         operand->value};
 
-    /* a time or a number has letters that matter to nobody */
+    /* letters in a time or a number do not count */
     if (!operand->has_times && !has_digits(operand) && is_folded &&
         operand->value.type == COLANDER_STRING)
         return colander_where_search(

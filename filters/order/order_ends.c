@@ -1,9 +1,8 @@
 /*
  * Orders: the values at one end of a column, over many parts.
  *
- * An end is a value that lies no further from the end of the column than some
- * that rows have, or just as far. It counts these rows, about; so the ends
- * tell within which value so many rows lie.
+ * An end is a value with about how many items lie between the end before it and
+ * this one. So the ends lead to a value within which a number of rows lie.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -12,10 +12,10 @@
 #include <stdlib.h>
 
 #define REPEATED_MAX ((size_t)1 << 14) /* in a list */
-#define REPEATED_FREE 16               /* one for so many items is for free */
+#define REPEATED_FREE 16               /* one for this many items is free */
 
-/* A value is needy if the locator reads so many rows for one that has it, and
- * then some. */
+/* A value is needy if the locator reads more than this many rows for each one
+ * that has it, and some more. */
 #define WASTE_MAX 3
 #define READ_ANYWAY 48
 

@@ -97,7 +97,7 @@ call(const struct served *served, const char *form)
 struct taken {
     struct colander_buffer out;
     struct colander_buffer err;
-    size_t out_max;    /* fails after so many bytes; 0: never */
+    size_t out_max;    /* fails after this many bytes; 0: never */
     bool is_cancelled; /* once anything has come */
 };
 
@@ -350,7 +350,7 @@ struct answering {
     const struct strange *strange;
 };
 
-/* Takes a request, and says what it is told to. */
+/* Takes a request, and sends the given reply. */
 static void *
 answer_strangely(void *context)
 {
