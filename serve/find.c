@@ -215,20 +215,38 @@ begin_order(struct find *find, struct colander_error *err)
     return code;
 }
 
-/* Reads all rows of the cursor, to be ordered. */
+/* Adds the rows of the cursor that may be the first ones. */
 static enum colander_code
-order_rows(struct find *find, struct colander_error *err)
+add_rows(struct find *find, struct colander_error *err)
 {
-    enum colander_code code = begin_order(find, err);
+    enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
-    while (code == COLANDER_OK) {
+    while (code == COLANDER_OK && is_row &&
+           !colander_ordered_is_sated(find->ordered)) {
         struct colander_result result;
 
         code = colander_cursor_next(find->cursor, &is_row, &result, err);
-        if (code != COLANDER_OK || !is_row)
-            break;
-        code = colander_ordered_add(find->ordered, &result, err);
+        if (code == COLANDER_OK && is_row)
+            code = colander_ordered_add(find->ordered, &result, err);
+    }
+    return code;
+}
+
+static enum colander_code
+order_rows(struct find *find, struct answer *answer, struct colander_error *err)
+{
+    enum colander_code code = begin_order(find, err);
+    bool is_done = false;
+
+    while (code == COLANDER_OK && !is_done) {
+        answer_watch(answer, NULL); /* the cursor may be closed */
+        code = colander_ordered_find(find->ordered, find->family,
+                                     &find->question.query, &find->cursor,
+                                     &is_done, err);
+        answer_watch(answer, find->cursor);
+        if (code == COLANDER_OK && !is_done)
+            code = add_rows(find, err);
     }
     return code;
 }
@@ -241,14 +259,17 @@ begin_find(struct find *find, struct answer *answer, struct colander_error *err)
         question_resolve(&find->question, find->family, &find->writer.parameter,
                          &find->writer.offset, err);
 
-    if (code == COLANDER_OK)
-        code = colander_family_find(find->family, &find->question.query,
-                                    &find->cursor, err);
     if (code != COLANDER_OK)
         return code;
     find->has_begun = true;
-    answer_watch(answer, find->cursor);
-    return find->question.order == NULL ? COLANDER_OK : order_rows(find, err);
+    find->answer = answer;
+    if (find->question.order != NULL)
+        return order_rows(find, answer, err);
+    code = colander_family_find(find->family, &find->question.query,
+                                &find->cursor, err);
+    if (code == COLANDER_OK)
+        answer_watch(answer, find->cursor);
+    return code;
 }
 
 /* Finds out again which columns of an ordered row matched. */
@@ -298,7 +319,6 @@ write_rows(struct writer *writer, struct answer *answer,
     sorted_answer = answer;
     if (!find->has_begun)
         code = begin_find(find, answer, err);
-    find->answer = answer;
     while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {
         struct colander_result result;
 

@@ -75,6 +75,12 @@ gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --any Houston --limit 5 \
 gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --order likes:desc --limit 5 \
     --format jsonl; echo '{"_end":{"rows":5}}')" \
     "${local[@]}" 'http://demo/find/tweets?order=likes:desc&limit=5'
+curl -sS "${local[@]}" \
+    'http://demo/find/tweets?order=likes:desc&limit=5&explain=1' |
+    grep -Eo '"rows_verified":[0-9]+' >verified
+if has_filters && [ "$(tr -dc 0-9 <verified)" -eq 0 ]; then
+    complain 'an order reads all rows'
+fi
 curl -sS "${local[@]}" 'http://demo/find/tweets?format=msgpack' >all.msgpack
 run 0 export "$COLANDER_DEMO" tweets --format msgpack
 cmp -n "$(wc -c <out)" out all.msgpack || complain 'msgpack differs'
