@@ -22,12 +22,8 @@
 /* Operands of an ALL_OF that a range is compared with: those added last. */
 #define MERGE_REACH 8
 
-/* Types in the order of their values: an array or map comes last. */
-#define ORDERED_TYPES 8
-static const enum colander_type ordered_types[ORDERED_TYPES] = {
-    COLANDER_NULL,   COLANDER_BOOLEAN,   COLANDER_INTEGER,   COLANDER_STRING,
-    COLANDER_BINARY, COLANDER_TIMESTAMP, COLANDER_EXTENSION, COLANDER_ARRAY,
-};
+/* The types that have an order: an array or map is the last of them. */
+#define ORDERED_TYPES (COLANDER_ARRAY + 1)
 
 /* The rest of the allocation. All its pieces have one alignment. */
 struct arena {
@@ -381,17 +377,19 @@ make_up_to(const struct colander_predicate *leaf, struct arena *arena)
 
     memset(query, 0, sizeof(*query));
     set_path(&with_path, leaf, arena);
-    for (size_t i = 0; i < ORDERED_TYPES; i++) {
-        const struct colander_value least = least_of(ordered_types[i]);
-        const bool is_same =
-            predicate_types_compare(ordered_types[i], last->type);
+    for (unsigned i = 0; i < ORDERED_TYPES; i++) {
+        const enum colander_type type = (enum colander_type)i;
+        const struct colander_value least = least_of(type);
+        const bool is_same = predicate_types_compare(type, last->type);
         struct filter_query *one;
 
-        if (!is_same && (ordered_types[i] > last->type) != is_from)
+        if (type == COLANDER_UNSIGNED || type == COLANDER_DOUBLE)
+            continue; /* INTEGER stands for all numbers */
+        if (!is_same && (type > last->type) != is_from)
             continue;
         one = take(arena, sizeof(*one));
         *one = with_path;
-        if (ordered_types[i] == COLANDER_NULL) {
+        if (type == COLANDER_NULL) {
             set_null(one, arena);
         } else if (is_same) {
             set_range(one, last, is_from, last, !is_from, arena);

@@ -13,14 +13,6 @@
 /* More rows than this part of all are read faster without a bound. */
 #define PART_OF_ROWS 8
 
-/* Types in the order of their values. An array or map has the last. */
-static const enum colander_type types[] = {
-    COLANDER_BOOLEAN,   COLANDER_INTEGER,   COLANDER_STRING, COLANDER_BINARY,
-    COLANDER_TIMESTAMP, COLANDER_EXTENSION, COLANDER_ARRAY,
-};
-
-#define TYPES (sizeof(types) / sizeof(types[0]))
-
 static enum colander_code
 add_file(const struct filter_file *filter, uint64_t path_hash,
          struct order_ends *ends, struct colander_error *err)
@@ -72,8 +64,12 @@ find_type(const struct file_view *view, const struct bound_request *request,
 
     ends->is_descending = request->is_descending;
     ends->wanted = request->rows;
-    for (size_t i = 0; i < TYPES && code == COLANDER_OK; i++) {
-        ends->type = types[request->is_descending ? TYPES - 1 - i : i];
+    /* types have the order of their values; null has none */
+    for (unsigned i = 0; i < COLANDER_ARRAY && code == COLANDER_OK; i++) {
+        ends->type = (enum colander_type)(
+            request->is_descending ? COLANDER_ARRAY - i : COLANDER_BOOLEAN + i);
+        if (ends->type == COLANDER_UNSIGNED || ends->type == COLANDER_DOUBLE)
+            continue; /* of INTEGER, as all numbers */
         ends->count = ends->total = 0;
         code = add_type(view, request->path_hash, ends, err);
         if (ends->total >= ends->wanted)
