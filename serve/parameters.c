@@ -118,8 +118,7 @@ split_path(struct parameters *parameters, char *path,
         char *end = strchr(++path, '/');
 
         if (count == PARAMETERS_PATH_MAX)
-            return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                                 "there is no such path");
+            return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "unknown path");
         if (end != NULL)
             *end = '\0';
         if (!decode(path, false) || path[0] == '\0')
@@ -190,7 +189,7 @@ parameters_check(const struct parameters *parameters, const char *const *names,
         *wrong = name;
         if (names[at] == NULL)
             return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "there is no parameter '%s'", name);
+                                 "unknown parameter '%s'", name);
         if (at < single_count && (seen >> at & 1) != 0)
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "the parameter '%s' is there twice", name);

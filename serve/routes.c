@@ -161,7 +161,7 @@ begin(const struct door *door, struct MHD_Connection *connection,
                            request->err.message, true);
     if (request->code != COLANDER_OK || request->route == NULL)
         return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
-                           "there is no such path", is_post);
+                           "unknown path", is_post);
     if (!(is_post && request->route->takes_post) &&
         !(is_get && request->route->takes_get))
         return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",

@@ -248,7 +248,7 @@ runs_command(struct server *server, struct parameters *parameters,
 
     *offset = 0;
     if (server->options.run == NULL)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no such path");
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "unknown path");
     if (!admit(server))
         return COLANDER_FAIL(err, COLANDER_BUSY,
                              "the server runs too many commands: try again "

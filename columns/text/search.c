@@ -53,7 +53,7 @@ fail_words(enum colander_code code, struct colander_slice text,
     return COLANDER_FAIL(err, COLANDER_INVALID,
                          text.size == 0
                              ? "expected a word"
-                             : "there is no word in it: ~~ finds other texts");
+                             : "it has no words: COL~~TEXT finds other texts");
 }
 
 /* Whether the byte after a word is a * at the end of something. */

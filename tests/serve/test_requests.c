@@ -76,7 +76,7 @@ static const struct asked questions[] = {
     {"/find/rows?limit=", 400, NULL},
     {"/find/rows?limit=18446744073709551616", 400, NULL},
     {"/find/rows?limit=1&limit=2", 400, "'limit' is there twice"},
-    {"/find/rows?limits=1", 400, "there is no parameter 'limits'"},
+    {"/find/rows?limits=1", 400, "unknown parameter 'limits'"},
     {"/find/rows?reverse=maybe", 400, NULL},
     {"/find/rows?format=xml", 400, "use jsonl or msgpack"},
     {"/find/rows?select=n,,n", 400, "\"offset\":2}}}\n"},

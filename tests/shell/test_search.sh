@@ -96,7 +96,7 @@ mistake() { # MESSAGE OFFSET WORD...
 }
 mistake 'only the last word may end in *' 8 'text:rai* storm'
 mistake 'only the last word may end in *' 3 --search 'rai* storm'
-mistake 'there is no word in it: ~~ finds other texts' 0 --search '...'
+mistake 'it has no words: COL~~TEXT finds other texts' 0 --search '...'
 mistake 'expected a word' 5 'text:'
 mistake "'[' must be followed by ']' (a[] is any element of a)" 4 'żółw[:x'
 
