@@ -246,12 +246,11 @@ struct logs {
     struct log *list;
     size_t count;
     size_t capacity;
-    const struct log *bad; /* ends in a bad record, or is missing; or NULL */
-    uint64_t bad_missing;  /* sequence of the first write missing there */
-    bool has_hole;         /* writes after the end of `bad` must not count */
-    uint64_t next;         /* sequence after the last log with records (0: not
-                            * known), */
-    const char *last;      /* and its name */
+    const struct log *bad;  /* ends in a bad record, or is missing; or NULL */
+    uint64_t bad_missing;   /* sequence of the first write missing there */
+    bool has_hole;          /* writes after the end of `bad` must not count */
+    const struct log *last; /* with records, or NULL */
+    uint64_t next;          /* sequence after it, 0: not known */
 };
 
 static const struct log_extent nothing = {0, 0};
@@ -292,6 +291,25 @@ judge_bad(const struct check *check, struct logs *logs,
     return code;
 }
 
+/* Decides about a log whose writes are older than those of logs->last. RocksDB
+ * may skip that one, because all its families were dropped or flushed, and then
+ * gives its sequences to new writes. */
+static enum colander_code
+judge_older(const struct check *check, const struct logs *logs,
+            const struct log *log, struct colander_error *err)
+{
+    bool is_needed = true;
+    enum colander_code code =
+        find_need(check, logs->last->number, &is_needed, err);
+
+    if (code != COLANDER_OK || !is_needed)
+        return code;
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "%s or %s is corrupt: the writes of the later log are "
+                         "older",
+                         logs->last->name.text, log->name.text);
+}
+
 /* Each log must begin after the one before. Only the last log with records may
  * end in a bad one, except after an open that was killed. */
 static enum colander_code
@@ -310,11 +328,10 @@ add_log(const struct check *check, struct logs *logs, const struct log *log,
         logs->bad = NULL;
         if (state->first.sequence != 0 &&
             state->first.sequence + (state->first.count == 0) < logs->next)
-            return COLANDER_FAIL(err, COLANDER_CORRUPT,
-                                 "%s or %s is corrupt: the writes of the later "
-                                 "log are older",
-                                 logs->last, log->name.text);
-        logs->last = log->name.text;
+            code = judge_older(check, logs, log, err);
+        if (code != COLANDER_OK)
+            return code;
+        logs->last = log;
         logs->next = state->next_sequence;
     }
     /* RocksDB reads over a hole of zeros, whichever log ended before it. */

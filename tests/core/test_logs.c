@@ -738,3 +738,21 @@ ENGINE_TEST(a_log_that_came_back_is_not_needed)
     assert_value(rows, "99999", "appended");
     close_engine(fixture);
 }
+
+/* A log whose families were all dropped is not read, and its sequences are
+ * given to the next writes. */
+ENGINE_TEST(logs_of_dropped_families_are_not_needed)
+{
+    for (unsigned i = 0; i < 5; i++) {
+        struct engine_family *rows = open_with_family(fixture, "rows");
+
+        assert_value(rows, "a", NULL);
+        OK(put(fixture->engine, rows, "a", "1", NULL));
+        OK(engine_family_drop(rows, NULL));
+        close_engine(fixture);
+        for (unsigned opens = 0; opens < 2; opens++) {
+            OK(open_with(fixture, NULL, NULL));
+            close_engine(fixture);
+        }
+    }
+}
