@@ -45,6 +45,20 @@ row_values(struct colander_slice row,
 COLANDER_CHECKED enum colander_code
 path_hash_of_text(const char *path, uint64_t *hash, struct colander_error *err);
 
+/* ------------------------------------------------------ words of texts --- */
+
+/* Of the words of texts and their hashes, which are in files. */
+#define TEXT_WORDS_VERSION 1
+
+/* Returns the hash of a word (columns/tokens.h), folded. */
+uint64_t text_word_hash(struct colander_slice word);
+
+/* Calls `visit` with the hash of each word of the text, as often as it comes.
+ * No word of a text that is one folded word: the hash of that value stands for
+ * it. */
+void text_words(struct colander_slice text,
+                void (*visit)(void *context, uint64_t hash), void *context);
+
 /* ------------------------------------------------------- filter queries --- */
 
 /* The part of a predicate that filters can answer. Only the evaluation knows
@@ -54,6 +68,7 @@ enum filter_query_kind {
     FILTER_QUERY_RANGE,  /* a scalar at the path is from `values`[0] to [1] */
     FILTER_QUERY_PREFIX, /* a string or binary there begins with `values`[0] */
     FILTER_QUERY_EXISTS, /* something is at the path */
+    FILTER_QUERY_WORD,   /* a text at the path has a word */
     FILTER_QUERY_ALL_OF, /* all operands */
     FILTER_QUERY_ANY_OF, /* one of the operands; without any, no row */
     FILTER_QUERY_OPEN,   /* any row may match */
@@ -63,7 +78,7 @@ struct filter_query {
     enum filter_query_kind kind;
 
     /* The path: the hashes of all its beginnings, the last its own. Length 0: a
-     * value in any column (EQUAL and RANGE only). */
+     * value in any column (EQUAL, RANGE and WORD only). */
     const uint64_t *path_hashes;
     size_t path_length;
     struct colander_slice path; /* as text */
@@ -74,8 +89,9 @@ struct filter_query {
     const struct colander_value *values;
     size_t value_count;
 
-    /* EQUAL: of each value. EXISTS: one, that of the path. Both are looked up
-     * in the same way. The first has this index among all hashes. */
+    /* EQUAL: of each value. EXISTS: one, that of the path. WORD: two, that of
+     * the word, and of the text that is this word alone. All are looked up in
+     * the same way. The first has this index among all hashes. */
     const uint64_t *hashes;
     size_t hash_count;
     size_t first_hash;

@@ -6,9 +6,9 @@
  * are not normalized: a letter with an accent is not the letter and a combining
  * accent.
  *
- * Folding is simple case folding: one character becomes one. So it is one for
- * capital, title and small letters, but the German sharp s is not ss. Turkish
- * dotless and dotted i are letters of their own.
+ * Folding is simple case folding: one character becomes one of its class. So it
+ * is one for capital, title and small letters, but the German sharp s is not
+ * ss. Turkish dotless and dotted i are letters of their own.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -35,6 +35,12 @@ struct character {
 struct character character_at(const uint8_t *at, const uint8_t *end);
 
 enum character_class character_class_of(struct character character);
+
+static inline uint8_t
+character_fold_ascii(uint8_t byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
+}
 
 /* Fills `bytes` with the folded character as UTF-8, and returns their number.
  */

@@ -34,4 +34,8 @@ COLANDER_CHECKED enum colander_code search_text(const struct search *search,
                                                 bool *is_found,
                                                 struct colander_error *err);
 
+/* Returns the first word (`after` NULL) that each text has, folded, in which
+ * the search finds something, or the next one. NULL: no more are known. */
+const char *search_word(const struct search *search, const char *after);
+
 #endif

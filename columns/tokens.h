@@ -10,7 +10,7 @@
  * letter that stands alone is a token, too.
  *
  * Tokens are compared folded (columns/fold.h). What this file and that one say
- * has a version: a file that holds words holds it.
+ * has a version, TEXT_WORDS_VERSION: a file that holds words holds it.
  *
  * Life:   tokens_of -> tokens_next, until it returns false
  * Memory: tokens are borrowed from the text
@@ -21,8 +21,6 @@
 #define COLANDER_COLUMNS_TOKENS_H
 
 #include "columns/fold.h"
-
-#define TOKENS_VERSION 1
 
 struct token {
     struct colander_slice text; /* as written, not folded */

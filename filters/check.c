@@ -42,6 +42,7 @@ struct asking {
     size_t answers_size;
     struct colander_buffer end;            /* of the row's range of keys */
     uint64_t path[COLANDER_ROW_DEPTH_MAX]; /* of the current value */
+    const struct filter_query *word_query; /* without its hash */
     enum colander_code code;
     struct colander_error *err;
 };
@@ -127,6 +128,17 @@ has_order(enum colander_type type)
 }
 
 static void
+ask_word(void *context, uint64_t hash)
+{
+    struct asking *asking = context;
+    struct filter_query query = *asking->word_query;
+
+    query.hashes = &hash;
+    query.hash_count = 1;
+    ask(asking, &query, hash, "a word");
+}
+
+static void
 ask_value(void *context, const struct row_value *value)
 {
     struct asking *asking = context;
@@ -160,6 +172,11 @@ ask_value(void *context, const struct row_value *value)
     query.hash_count = 0;
     if (has_order(value->value.type))
         ask(asking, &query, hash, "a range");
+    query.kind = FILTER_QUERY_WORD;
+    asking->word_query = &query;
+    if (value->value.type == COLANDER_STRING &&
+        head->words_version == TEXT_WORDS_VERSION)
+        text_words(value->value.bytes, ask_word, asking);
     asking->checking->check->value_count++;
 }
 

@@ -35,7 +35,7 @@
 #define FILTER_FILE_VERSION 4
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
-#define FILTER_FILE_VERSION_ORDERS 4  /* and orders */
+#define FILTER_FILE_VERSION_ORDERS 4  /* orders and words */
 #define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {
@@ -50,7 +50,7 @@ enum filter_block_kind {
 struct filter_head {
     uint8_t tag[SST_TAG_SIZE]; /* the same as in the SST */
     uint64_t entry_count;      /* of the SST: puts and deletes */
-    uint64_t valid_from;       /* 0; 0.1.0 wrote the sequence of a rebuild */
+    uint64_t words_version;    /* TEXT_WORDS_VERSION then; 0: has no words */
     uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
     uint32_t unfiltered_count; /* columns that are not in the filter */
     uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* hashes of their paths */

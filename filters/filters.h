@@ -68,6 +68,10 @@ struct colander_filter_options {
      * prefixes find rows, as a share of the bytes of rows (0.0375; 0 to 1).
      * They go to the columns that need them most. */
     double order_budget;
+
+    /* Words of texts, by which searches find rows (true). Without them these
+     * scan. */
+    bool words;
 };
 
 /* Sets the defaults. */

@@ -25,6 +25,7 @@ static const struct field filter_option_fields[] = {
     OPTION_FIELD(UINT32, "tree_order", tree_order),
     OPTION_FIELD(UINT64, "memory_budget", memory_budget),
     OPTION_FIELD(DOUBLE, "order_budget", order_budget),
+    OPTION_FIELD(BOOLEAN, "words", words),
     FIELD_NAME("unfiltered"),
     {.name = "noindex", .kind = FIELD_OLD}, /* until 0.3: its name in 0.1 */
     FIELD_END,

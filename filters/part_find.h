@@ -44,6 +44,9 @@ part_bounds(const struct filter_file *filter, const struct filter_part *part,
 bool filter_query_is_unfiltered(const struct filter_query *query,
                                 const uint64_t *unfiltered, uint32_t count);
 
+/* Returns whether the query asks for words. */
+bool filter_query_has_words(const struct filter_query *query);
+
 /* Returns whether the hierarchy's answer about the file must be ignored: the
  * query, or one that it contains, is about something that the filter lacks. */
 bool filter_lacks_query(const struct filter_file *filter,

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #define SETTINGS_VERSION 2
-#define SETTINGS_VERSION_ORDER 2 /* the first that has the order_budget */
+#define SETTINGS_VERSION_ORDER 2 /* the first with order_budget and words */
 #define SEGMENT_MAX (1u << 16)
 #define HASH_BITS_MIN 16
 #define TREE_ORDER_MAX 1024
@@ -29,6 +29,7 @@ colander_filter_options_init_sized(struct colander_filter_options *options,
         .tree_order = 8,
         .memory_budget = UINT64_C(64) << 20,
         .order_budget = 0.0375,
+        .words = true,
     };
 
     sized_return(options, struct_size, &defaults, sizeof(defaults));
@@ -213,7 +214,7 @@ settings_presence_shape(const struct settings *settings, uint64_t hash_count)
  * up to the paths, and the number of paths. It is followed by the paths, each
  * with its zero byte, and by the checksum of everything. */
 #define FIXED_SIZE_MIN 64 /* of version 1 */
-#define FIXED_SIZE 72
+#define FIXED_SIZE 76
 
 static size_t
 size_in_record(const struct field *field)
@@ -225,7 +226,7 @@ static bool
 is_in_version(const struct field *field, uint64_t version)
 {
     return version >= SETTINGS_VERSION_ORDER ||
-           field->offset !=
+           field->offset <
                offsetof(struct colander_filter_options, order_budget);
 }
 

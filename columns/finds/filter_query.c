@@ -15,6 +15,7 @@
  */
 #include "columns/candidates.h"
 #include "columns/finds/predicate.h"
+#include "columns/search.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,6 +41,20 @@ take(struct arena *arena, size_t size)
     return memory;
 }
 
+/* Returns how many words a text must have of which the predicate is true. */
+static size_t
+count_words(const struct colander_predicate *predicate)
+{
+    const char *word = NULL;
+    size_t count = 0;
+
+    if (predicate->kind != PREDICATE_SEARCH || predicate->is_negated)
+        return 0;
+    while ((word = search_word(predicate->search, word)) != NULL)
+        count++;
+    return count;
+}
+
 /* Room for what make takes for the predicate and what is below it. */
 static size_t
 size_of(const struct colander_predicate *predicate)
@@ -56,6 +71,10 @@ size_of(const struct colander_predicate *predicate)
         size += ORDERED_TYPES *
                 (sizeof(struct filter_query) + sizeof(struct filter_query *) +
                  2 * sizeof(struct colander_value));
+    if (predicate->kind == PREDICATE_SEARCH)
+        size += count_words(predicate) *
+                (sizeof(struct filter_query) +
+                 2 * sizeof(struct filter_query *) + 2 * sizeof(uint64_t));
     for (; operand != NULL; operand = operand->next)
         size += size_of(operand);
     return size;
@@ -207,7 +226,8 @@ count_operands(const struct colander_predicate *predicate)
     size_t count = 0;
 
     for (; operand != NULL; operand = operand->next)
-        count += operand->kind == predicate->kind ? count_operands(operand) : 1;
+        count += operand->kind == predicate->kind ? count_operands(operand)
+                                                  : 1 + count_words(operand);
     return count;
 }
 
@@ -292,6 +312,15 @@ add_operand(struct operation *operation, struct filter_query *query)
         operation->operands[operation->count++] = query;
 }
 
+/* Adds the words of a search to an ALL_OF. */
+static void
+add_words(struct operation *operation, const struct filter_query *words)
+{
+    memcpy(&operation->operands[operation->count], words->operands,
+           words->operand_count * sizeof(*words->operands));
+    operation->count += words->operand_count;
+}
+
 static struct filter_query *make(const struct colander_predicate *predicate,
                                  struct arena *arena);
 
@@ -302,10 +331,19 @@ add_operands(struct operation *operation,
     const struct colander_predicate *operand = predicate->first;
 
     for (; operand != NULL && !operation->is_settled; operand = operand->next) {
-        if (operand->kind == operation->kind)
+        struct filter_query *query;
+
+        if (operand->kind == operation->kind) {
             add_operands(operation, operand, arena);
+            continue;
+        }
+        query = make(operand, arena);
+        if (operand->kind == PREDICATE_SEARCH &&
+            operation->kind == PREDICATE_ALL_OF &&
+            query->kind == FILTER_QUERY_ALL_OF)
+            add_words(operation, query);
         else
-            add_operand(operation, make(operand, arena));
+            add_operand(operation, query);
     }
 }
 
@@ -405,6 +443,50 @@ make_up_to(const struct colander_predicate *leaf, struct arena *arena)
     return query;
 }
 
+static void
+set_word(struct filter_query *query, const char *word, struct arena *arena)
+{
+    const struct colander_slice folded = colander_slice_text(word);
+    const struct colander_value value = colander_string(folded);
+    uint64_t *hashes = take(arena, 2 * sizeof(*hashes));
+
+    hashes[0] = text_word_hash(folded);
+    hashes[1] = colander_value_hash(&value);
+    query->kind = FILTER_QUERY_WORD;
+    query->hashes = hashes;
+    query->hash_count = 2;
+    query->first_hash = arena->hash_count;
+    arena->hash_count += 2;
+}
+
+/* Makes an ALL_OF of the words that a text must have. */
+static struct filter_query *
+make_search(const struct colander_predicate *leaf, struct arena *arena)
+{
+    const size_t count = count_words(leaf);
+    struct filter_query *query = take(arena, sizeof(*query));
+    struct filter_query **words = take(arena, count * sizeof(*words));
+    struct filter_query with_path = {.kind = FILTER_QUERY_OPEN};
+    const char *word = NULL;
+
+    set_path(&with_path, leaf, arena);
+    for (size_t i = 0; i < count; i++) {
+        word = search_word(leaf->search, word);
+        words[i] = take(arena, sizeof(*words[i]));
+        *words[i] = with_path;
+        set_word(words[i], word, arena);
+    }
+    if (count == 1)
+        return words[0];
+    *query = with_path;
+    if (count == 0)
+        return query;
+    query->kind = FILTER_QUERY_ALL_OF;
+    query->operands = (const struct filter_query *const *)words;
+    query->operand_count = count;
+    return query;
+}
+
 static struct filter_query *
 make(const struct colander_predicate *predicate, struct arena *arena)
 {
@@ -412,7 +494,8 @@ make(const struct colander_predicate *predicate, struct arena *arena)
 
     if (predicate->kind == PREDICATE_UP_TO)
         return make_up_to(predicate, arena);
-
+    if (predicate->kind == PREDICATE_SEARCH)
+        return make_search(predicate, arena);
     if (predicate->kind == PREDICATE_ALL_OF ||
         predicate->kind == PREDICATE_ANY_OF)
         return make_operation(predicate, arena);

@@ -52,7 +52,7 @@ fold_code(uint32_t code)
     size_t high = FOLD_RUNS;
 
     if (code < 0x80)
-        return code >= 'A' && code <= 'Z' ? code + ('a' - 'A') : code;
+        return character_fold_ascii((uint8_t)code);
     while (high - low > 1) {
         const size_t middle = (low + high) / 2;
 

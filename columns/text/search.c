@@ -38,6 +38,9 @@ struct search {
      * it ends with. Of PIECE. */
     uint32_t *fallbacks;
     struct pattern *pattern;
+    /* Words that a text must have, each with a zero byte. */
+    struct colander_buffer required;
+    size_t required_count;
 };
 
 /* --------------------------------------------------------------- words --- */
@@ -254,6 +257,115 @@ find_piece(const struct search *search, struct colander_slice text)
     return size == search->folded.size;
 }
 
+/* ------------------------------------------------------ required words --- */
+
+static enum colander_code
+require(struct search *search, struct colander_slice folded,
+        struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (search->required_count == COLANDER_SEARCH_WORDS_MAX)
+        return COLANDER_OK; /* fewer only mean that more texts are compared */
+    search->required_count++;
+    code = colander_buffer_append(&search->required, folded.data, folded.size,
+                                  err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(&search->required, "", 1, err)
+               : code;
+}
+
+/* A word is one in a text as well, unless only its beginning is looked for, or
+ * a letter that may be half a token. */
+static enum colander_code
+require_words(struct search *search, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < search->word_count && code == COLANDER_OK; i++) {
+        const struct word *word = &search->words[i];
+
+        if (!word->is_beginning && !word->is_single)
+            code = require(search, word->folded, err);
+    }
+    return code;
+}
+
+/* Whether a token of a piece begins one in each text that has the piece in it.
+ * A letter before it may be half a character, or go on before the piece. */
+static bool
+is_begun(struct colander_slice piece, const struct token *token)
+{
+    const uint8_t *first = token->text.data;
+    const uint8_t *before = first;
+    struct character character;
+
+    if (token->is_unspaced && token_first_size(token) < token->text.size)
+        return true; /* a pair is a token, whatever is around it */
+    if (first == piece.data)
+        return false;
+    do
+        before--;
+    while (before > piece.data && (*before & 0xC0) == 0x80);
+    character = character_at(before, first);
+    return character.is_valid &&
+           character_class_of(character) == CHARACTER_OTHER;
+}
+
+/* Requires the words of a folded piece. At its ends the text may go on. */
+static enum colander_code
+require_inner(struct search *search, struct colander_slice piece, bool begins,
+              bool ends, struct colander_error *err)
+{
+    struct tokens tokens = tokens_of(piece);
+    enum colander_code code = COLANDER_OK;
+    struct token token;
+
+    while (code == COLANDER_OK && tokens_next(&tokens, &token)) {
+        const uint8_t *end = piece.data + piece.size;
+        const uint8_t *after = token.text.data + token.text.size;
+        const bool is_ended =
+            ends || (after < end && character_at(after, end).is_valid);
+
+        if (is_ended && (begins || is_begun(piece, &token)))
+            code = require(search, token.text, err);
+    }
+    return code;
+}
+
+static enum colander_code
+require_all(struct search *search, struct colander_error *err)
+{
+    const bool begins = search->how != COLANDER_SEARCH_PIECE;
+    struct colander_buffer folded = COLANDER_BUFFER_EMPTY;
+    enum colander_code code;
+
+    switch (search->how) {
+    case COLANDER_SEARCH_WORDS:
+    case COLANDER_SEARCH_PHRASE:
+        return require_words(search, err);
+    case COLANDER_SEARCH_PATTERN:
+        return COLANDER_OK;
+    default:
+        break;
+    }
+    code = fold_append(&folded, colander_buffer_slice(&search->folded), err);
+    if (code == COLANDER_OK)
+        code = require_inner(search, colander_buffer_slice(&folded), begins,
+                             search->how == COLANDER_SEARCH_EQUAL, err);
+    colander_buffer_release(&folded);
+    return code;
+}
+
+const char *
+search_word(const struct search *search, const char *after)
+{
+    const char *words = (const char *)search->required.data;
+    const char *next = after == NULL ? words : after + strlen(after) + 1;
+
+    return words == NULL || next == words + search->required.size ? NULL : next;
+}
+
 /* -------------------------------------------------------------- search --- */
 
 static enum colander_code
@@ -299,6 +411,8 @@ search_create(enum colander_search how, struct colander_slice text,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a search");
     (*search)->how = how;
     code = prepare(*search, text, is_folded, offset, err);
+    if (code == COLANDER_OK)
+        code = require_all(*search, err);
     if (code != COLANDER_OK) {
         search_destroy(*search);
         *search = NULL;
@@ -312,6 +426,7 @@ search_destroy(struct search *search)
     if (search == NULL)
         return;
     colander_buffer_release(&search->folded);
+    colander_buffer_release(&search->required);
     pattern_destroy(search->pattern);
     free(search->fallbacks);
     free(search);

@@ -73,7 +73,7 @@ static const uint64_t class_blocks[130][8] = {
     0x11000155,
     },
     {
-    0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa,
+    0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaaaaa, 0xaaaaaaaaaaaaa6aa,
     0x45505155aaaaaaaa, 0x5555555551151000, 0x5555555555555545,
     0x5555555555555555, 0x5555455555555555,
     },

@@ -45,7 +45,9 @@ entry_list_init(struct entry_list *list, uint32_t hash_bits, uint32_t coarse,
     list->coarse_shift = (unsigned)__builtin_ctz(coarse);
     list->seen = calloc(1, sizeof(*list->seen));
     list->seen_columns = calloc(1, sizeof(*list->seen_columns));
-    if (list->seen == NULL || list->seen_columns == NULL)
+    list->seen_words = calloc(1, sizeof(*list->seen_words));
+    if (list->seen == NULL || list->seen_columns == NULL ||
+        list->seen_words == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     return COLANDER_OK;
@@ -58,6 +60,7 @@ entry_list_release(struct entry_list *list)
     free(list->spare);
     free(list->seen);
     free(list->seen_columns);
+    free(list->seen_words);
     memset(list, 0, sizeof(*list));
 }
 
@@ -67,6 +70,7 @@ entry_list_clear(struct entry_list *list)
     list->count = 0;
     memset(list->seen->rows, 0, sizeof(list->seen->rows));
     memset(list->seen_columns->rows, 0, sizeof(list->seen_columns->rows));
+    memset(list->seen_words->rows, 0, sizeof(list->seen_words->rows));
 }
 
 /* Returns whether the entry must be added. It need not be if the row has the
@@ -129,8 +133,8 @@ static inline enum colander_code
 add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
     unsigned tag, uint32_t row, struct colander_error *err)
 {
-    uint64_t entry = locator_entry(
-        hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, row);
+    uint64_t entry =
+        locator_entry(hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, row);
 
     if (!is_new(list, table, &entry))
         return COLANDER_OK;
@@ -156,6 +160,13 @@ entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err)
 {
     return add(list, list->seen_columns, path_hash, tag, row, err);
+}
+
+enum colander_code
+entry_list_add_word(struct entry_list *list, uint64_t word_hash, unsigned tag,
+                    uint32_t row, struct colander_error *err)
+{
+    return add(list, list->seen_words, word_hash, tag, row, err);
 }
 
 /* ------------------------------------------------------------- sorting --- */
@@ -258,8 +269,8 @@ uint64_t
 entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
                 uint64_t most)
 {
-    const uint64_t first = locator_entry(
-        hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
+    const uint64_t first =
+        locator_entry(hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
     const uint64_t last = first | ROW_MASK;
     uint64_t units = 0;
     uint64_t rows = 0;
@@ -274,12 +285,12 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
         else
             high = middle;
     }
-    for (; low < list->count && list->entries[low] <= last &&
-           rows <= most;
+    for (; low < list->count && list->entries[low] <= last && rows <= most;
          low++) {
         rows++;
         units += rows == 1 || (list->entries[low] ^ list->entries[low - 1]) >>
-                                      list->coarse_shift != 0;
+                                      list->coarse_shift !=
+                                  0;
     }
     return rows <= LOCATOR_SHORT_MAX ? rows : units << list->coarse_shift;
 }

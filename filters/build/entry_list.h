@@ -4,7 +4,7 @@
  * A value that is in many rows ends up with a list of segments, so most of its
  * entries are not needed. A small table of recently seen values omits most of
  * them early. Columns have a table of their own, because all values of a row
- * pass between two entries of a column.
+ * pass between two entries of a column, and so have words, which are many.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -24,6 +24,7 @@ struct entry_list {
     unsigned coarse_shift;   /* units of long lists have 2^coarse_shift rows */
     struct entry_seen *seen; /* recently seen values, by hash */
     struct entry_seen *seen_columns;
+    struct entry_seen *seen_words;
 };
 
 /* Keeps `hash_bits` bits of each hash. `coarse`, a power of two, is the number
@@ -48,6 +49,11 @@ COLANDER_CHECKED enum colander_code entry_list_add(struct entry_list *list,
 COLANDER_CHECKED enum colander_code
 entry_list_add_column(struct entry_list *list, uint64_t path_hash, unsigned tag,
                       uint32_t row, struct colander_error *err);
+
+/* Adds an entry of a word of a text. Requires ascending rows. */
+COLANDER_CHECKED enum colander_code
+entry_list_add_word(struct entry_list *list, uint64_t word_hash, unsigned tag,
+                    uint32_t row, struct colander_error *err);
 
 /* Sorts the entries and removes duplicates. */
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,

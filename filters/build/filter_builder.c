@@ -4,8 +4,8 @@
 #include "columns/candidates.h"
 #include "core/array.h"
 #include "filters/build/entry_list.h"
-#include "filters/row_keys.h"
 #include "filters/order.h"
+#include "filters/row_keys.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,7 @@ struct filter_builder {
     struct filter_writer *writer;
     struct entry_list entries;
     struct order_builder *orders; /* NULL: only a presence is built */
-    uint64_t entry_count; /* of the SST */
+    uint64_t entry_count;         /* of the SST */
 
     /* The blocks of the SST. */
     struct filter_span *spans;
@@ -39,6 +39,7 @@ struct filter_builder {
     uint64_t key_bytes;            /* of the keys, front-coded */
     uint32_t skip_depth;           /* depth of the unfiltered column being
                                     * visited, or 0 */
+    unsigned word_tag;             /* of the column being visited */
     enum colander_code visit_code; /* the error of a visit */
     struct colander_error *visit_err;
 };
@@ -191,9 +192,8 @@ write_keys(struct filter_builder *builder, uint32_t fine,
 static enum colander_code
 write_orders(struct filter_builder *builder, struct colander_error *err)
 {
-    const uint64_t budget =
-        (uint64_t)((double)builder->row_bytes *
-                   builder->settings->options.order_budget);
+    const uint64_t budget = (uint64_t)((double)builder->row_bytes *
+                                       builder->settings->options.order_budget);
     const struct order_sink sink = {builder, count_rows, sink_order};
 
     if (builder->orders == NULL)
@@ -308,6 +308,17 @@ end_part(struct filter_builder *builder, struct colander_error *err)
 /* --------------------------------------------------------------- adding --- */
 
 static void
+visit_word(void *context, uint64_t hash)
+{
+    struct filter_builder *builder = context;
+
+    if (builder->visit_code == COLANDER_OK)
+        builder->visit_code =
+            entry_list_add_word(&builder->entries, hash, builder->word_tag,
+                                builder->row_count - 1, builder->visit_err);
+}
+
+static void
 visit_value(void *context, const struct row_value *value)
 {
     struct filter_builder *builder = context;
@@ -321,9 +332,8 @@ visit_value(void *context, const struct row_value *value)
         return;
     if (settings_skips(settings, value, &builder->skip_depth))
         return;
-    builder->visit_code =
-        entry_list_add_column(&builder->entries, value->path_hash, tag, row,
-                              builder->visit_err);
+    builder->visit_code = entry_list_add_column(
+        &builder->entries, value->path_hash, tag, row, builder->visit_err);
     if (builder->visit_code != COLANDER_OK)
         return;
     hash = is_scalar ? colander_value_hash(&value->value) : 0;
@@ -334,6 +344,10 @@ visit_value(void *context, const struct row_value *value)
         return;
     builder->visit_code =
         entry_list_add(&builder->entries, hash, tag, row, builder->visit_err);
+    if (value->value.type == COLANDER_STRING && settings->options.words) {
+        builder->word_tag = tag;
+        text_words(value->value.bytes, visit_word, builder);
+    }
 }
 
 static enum colander_code
@@ -390,9 +404,8 @@ note_block(struct filter_builder *builder, const struct sst_entry *entry,
     code = array_reserve(&builder->spans, builder->span_count,
                          &builder->span_capacity, 1, err);
     if (code == COLANDER_OK)
-        builder->spans[builder->span_count++] =
-            (struct filter_span){entry->block, (uint32_t)rows,
-                                 filter_key_sum(entry->key)};
+        builder->spans[builder->span_count++] = (struct filter_span){
+            entry->block, (uint32_t)rows, filter_key_sum(entry->key)};
     return code;
 }
 
@@ -461,6 +474,8 @@ filter_builder_finish(struct filter_builder *builder,
     memcpy(head.tag, tag, SST_TAG_SIZE);
     head.entry_count = entry_count != 0 ? entry_count : builder->entry_count;
     head.hash_version = COLANDER_HASH_VERSION;
+    head.words_version =
+        builder->settings->options.words ? TEXT_WORDS_VERSION : 0;
     head.unfiltered_count = builder->settings->unfiltered_count;
     memcpy(head.unfiltered, builder->settings->unfiltered,
            sizeof(head.unfiltered));

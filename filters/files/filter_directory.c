@@ -260,7 +260,7 @@ take_head(struct bytes_reader *input, struct filter_head *head)
     if (tag.size == SST_TAG_SIZE)
         memcpy(head->tag, tag.data, SST_TAG_SIZE);
     head->entry_count = take_number(input, UINT64_MAX);
-    head->valid_from = take_number(input, UINT64_MAX);
+    head->words_version = take_number(input, UINT64_MAX);
     head->hash_version = (uint32_t)take_number(input, UINT32_MAX);
     head->unfiltered_count =
         (uint32_t)take_number(input, FILTER_UNFILTERED_MAX);
@@ -508,6 +508,9 @@ decode_directory(const struct ending *ending, const char *path,
         filter_directory_free(decoder.file);
         return code;
     }
+    if (ending->version < FILTER_FILE_VERSION_ORDERS)
+        decoder.file->head.words_version =
+            0; /* the number meant another thing */
     decoder.file->version = ending->version;
     decoder.file->size = ending->file_size;
     decoder.file->checksum = ending->checksum;

@@ -378,7 +378,7 @@ make_directory(const struct filter_writer *writer,
     add_fixed(directory, writer->salt);
     add_bytes(directory, head->tag, SST_TAG_SIZE);
     add_number(directory, head->entry_count);
-    add_number(directory, head->valid_from);
+    add_number(directory, head->words_version);
     add_number(directory, head->hash_version);
     add_number(directory, head->unfiltered_count);
     for (uint32_t i = 0; i < head->unfiltered_count; i++)

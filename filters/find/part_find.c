@@ -23,6 +23,16 @@ filter_query_is_unfiltered(const struct filter_query *query,
     return false;
 }
 
+bool
+filter_query_has_words(const struct filter_query *query)
+{
+    bool has_words = query->kind == FILTER_QUERY_WORD;
+
+    for (size_t i = 0; i < query->operand_count && !has_words; i++)
+        has_words = filter_query_has_words(query->operands[i]);
+    return has_words;
+}
+
 static bool
 lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
 {
@@ -30,6 +40,8 @@ lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
 
     return (query->kind == FILTER_QUERY_EXISTS &&
             filter->version < FILTER_FILE_VERSION_COLUMNS) ||
+           (query->kind == FILTER_QUERY_WORD &&
+            head->words_version != TEXT_WORDS_VERSION) ||
            filter_query_is_unfiltered(query, head->unfiltered,
                                       head->unfiltered_count);
 }
@@ -452,15 +464,15 @@ find(const struct asked *asked, const struct filter_query *query,
     case FILTER_QUERY_RANGE:
     case FILTER_QUERY_PREFIX:
     case FILTER_QUERY_EXISTS:
+    case FILTER_QUERY_WORD:
         break;
     }
     if (lacks_leaf(asked->filter, query))
         return all_rows(asked->part, ranges, err);
     if (query->kind == FILTER_QUERY_EXISTS)
         return find_hashes(asked, query, ranges, err);
-    code = query->kind == FILTER_QUERY_EQUAL
-               ? find_hashes(asked, query, ranges, err)
-               : find_range(asked, query, ranges, err);
+    code = query->hash_count > 0 ? find_hashes(asked, query, ranges, err)
+                                 : find_range(asked, query, ranges, err);
     if (code != COLANDER_OK)
         return code;
     return keep_rows_of_column(asked, query, ranges, err);

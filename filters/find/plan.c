@@ -122,6 +122,7 @@ ask_hierarchy(const struct planning *planning, const struct filter_query *query,
     switch (query->kind) {
     case FILTER_QUERY_EQUAL:
     case FILTER_QUERY_EXISTS:
+    case FILTER_QUERY_WORD:
         ask_hashes(planning, query, slots);
         return COLANDER_OK;
     case FILTER_QUERY_ALL_OF:
@@ -573,6 +574,7 @@ find_sources(struct planning *planning, struct colander_error *err)
     const struct stream_find *find = planning->find;
     const struct file_view *view = planning->plan->view;
     const size_t words = view->file_count / 64 + 1;
+    const bool has_words = filter_query_has_words(find->request->query);
     enum colander_code code = make_room(planning, err);
     uint64_t *marks;
 
@@ -586,6 +588,8 @@ find_sources(struct planning *planning, struct colander_error *err)
     if (planning->is_whole_range) {
         planning->row_count += view->row_count;
         memcpy(marks, view->asides, words * sizeof(*marks));
+        for (size_t i = 0; i < words && has_words; i++)
+            marks[i] |= view->wordless[i];
         mark_files(planning, marks);
     } else {
         /* in a range, rows are counted */

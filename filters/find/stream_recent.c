@@ -56,8 +56,10 @@ recent_rows_suffice(const struct settings *settings,
                     const struct filter_query *query)
 {
     switch (query->kind) {
+    case FILTER_QUERY_WORD:
     case FILTER_QUERY_EQUAL:
-        return !filter_query_is_unfiltered(query, settings->unfiltered,
+        return (settings->options.words || query->kind == FILTER_QUERY_EQUAL) &&
+               !filter_query_is_unfiltered(query, settings->unfiltered,
                                            settings->unfiltered_count);
     case FILTER_QUERY_ALL_OF:
         for (size_t i = 0; i < query->operand_count; i++) {
@@ -86,7 +88,7 @@ count_entries(const struct recent_view *view, const struct filter_query *query)
 {
     uint64_t count = 0;
 
-    if (query->kind == FILTER_QUERY_EQUAL) {
+    if (query->hash_count > 0) {
         for (size_t i = 0; i < query->hash_count && count < COUNT_MAX; i++)
             count += recent_count(view, query->hashes[i], query_tag(query),
                                   COUNT_MAX);
@@ -123,7 +125,7 @@ collect(struct recent_stream *recent, const struct filter_query *query,
     enum colander_code code = COLANDER_OK;
     uint64_t fewest = UINT64_MAX;
 
-    if (query->kind == FILTER_QUERY_EQUAL) {
+    if (query->hash_count > 0) {
         for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++)
             code = recent_find(recent->view, query->hashes[i], query_tag(query),
                                take_key, recent, err);

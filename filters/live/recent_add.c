@@ -23,6 +23,7 @@ struct candidate_write {
     struct settings *settings;
     uint32_t skip_depth; /* of the unfiltered column being visited, or 0 */
     bool is_short;       /* memory was short */
+    unsigned tag;        /* of the column being visited */
 
     struct recent_value *values;
     size_t value_count;
@@ -74,23 +75,32 @@ grow_values(struct candidate_write *write)
 }
 
 static void
+add_hash(void *context, uint64_t hash)
+{
+    struct candidate_write *write = context;
+
+    if (write->is_short ||
+        (write->value_count == write->value_capacity && !grow_values(write))) {
+        write->is_short = true;
+        return;
+    }
+    write->values[write->value_count++] =
+        (struct recent_value){hash, write->tag};
+}
+
+static void
 visit_value(void *context, const struct row_value *value)
 {
     struct candidate_write *write = context;
     const struct settings *settings = write->settings;
-    struct recent_value *recent;
 
-    if (settings_skips(settings, value, &write->skip_depth))
+    if (settings_skips(settings, value, &write->skip_depth) ||
+        value->value.type >= COLANDER_ARRAY)
         return;
-    if (value->value.type >= COLANDER_ARRAY || write->is_short)
-        return;
-    if (write->value_count == write->value_capacity && !grow_values(write)) {
-        write->is_short = true;
-        return;
-    }
-    recent = &write->values[write->value_count++];
-    recent->hash = colander_value_hash(&value->value);
-    recent->tag = column_tag(value->path_hash);
+    write->tag = column_tag(value->path_hash);
+    add_hash(write, colander_value_hash(&value->value));
+    if (value->value.type == COLANDER_STRING && settings->options.words)
+        text_words(value->value.bytes, add_hash, write);
 }
 
 /* Switches to the family of the next row. */

@@ -32,6 +32,7 @@ registry_unref_view(struct file_view *view)
     free(view->files);
     free(view->slot_files);
     free(view->asides);
+    free(view->wordless);
     free(view);
 }
 
@@ -51,6 +52,8 @@ survey(struct file_view *view, size_t index)
     if (filter->head.unfiltered_count > 0 ||
         filter->version < FILTER_FILE_VERSION_COLUMNS)
         view->asides[index / 64] |= UINT64_C(1) << index % 64;
+    if (filter->head.words_version != TEXT_WORDS_VERSION)
+        view->wordless[index / 64] |= UINT64_C(1) << index % 64;
     for (uint32_t i = 0; i < filter->part_count; i++)
         view->slot_files[file->slots[i]] = (uint32_t)index;
 }
@@ -63,8 +66,10 @@ list_files(struct file_view *view, const struct family_filters *family)
 
     view->files = calloc(count + 1, sizeof(struct sst_file *));
     view->asides = calloc(count / 64 + 1, sizeof(*view->asides));
+    view->wordless = calloc(count / 64 + 1, sizeof(*view->wordless));
     view->slot_files = calloc(view->slot_count + 1, sizeof(uint32_t));
-    if (view->files == NULL || view->asides == NULL || view->slot_files == NULL)
+    if (view->files == NULL || view->asides == NULL || view->wordless == NULL ||
+        view->slot_files == NULL)
         return false;
     for (size_t i = 0; i < count; i++) {
         view->files[i] = sst_file_ref(family->files[i]);

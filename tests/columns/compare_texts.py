@@ -37,7 +37,8 @@ SIGNS = " .,;:!?-'\"()/@#*\n\t\u00ad\u200b\u200c\u3002\u3001\u30fb\u2014\u00a0" 
 # ------------------------------------------------------- the definition ---
 
 def kind_of(character):
-    """L: a letter, M: a mark, U: unspaced, or a space."""
+    """L: a letter, M: a mark, U: unspaced, or a space. As the folded one."""
+    character = fold(character)
     category = unicodedata.category(character)
     if category in ("Mn", "Mc", "Me"):
         return "M"

@@ -33,6 +33,32 @@ row_list_init(struct row_list *list, struct colander_slice row)
     OK(row_values(row, row_list_add, list, NULL));
 }
 
+/* Whether a text has a word, and so one of two hashes. */
+struct asked_word {
+    const uint64_t *hashes;
+    bool is_found;
+};
+
+static inline void
+visit_word(void *context, uint64_t hash)
+{
+    struct asked_word *asked = context;
+
+    asked->is_found |= hash == asked->hashes[0];
+}
+
+static inline bool
+word_is_asked(const struct filter_query *query,
+              const struct colander_value *value)
+{
+    struct asked_word asked = {query->hashes, false};
+
+    if (value->type != COLANDER_STRING)
+        return false;
+    text_words(value->bytes, visit_word, &asked);
+    return asked.is_found || colander_value_hash(value) == query->hashes[1];
+}
+
 static inline bool
 is_number(enum colander_type type)
 {
@@ -49,6 +75,8 @@ value_is_asked(const struct filter_query *query,
         return true;
     if (value->type >= COLANDER_ARRAY)
         return false;
+    if (query->kind == FILTER_QUERY_WORD)
+        return word_is_asked(query, value);
     if (query->kind == FILTER_QUERY_PREFIX)
         return value->type == values[0].type &&
                value->bytes.size >= values[0].bytes.size &&

@@ -75,8 +75,10 @@ open_draw(struct draw *draw, const char *path,
     switch (chance(5)) {
     case 4:
         return colander_where_search(
-            chance(2) == 0 ? NULL : path, COLANDER_SEARCH_EQUAL,
-            colander_slice_text("A"), COLANDER_SEARCH_ICASE, NULL, NULL);
+            chance(2) == 0 ? NULL : path,
+            chance(2) == 0 ? COLANDER_SEARCH_EQUAL : COLANDER_SEARCH_WORDS,
+            colander_slice_text(chance(2) == 0 ? "A" : "a AB"),
+            COLANDER_SEARCH_ICASE, NULL, NULL);
     case 3:
         return predicate_outside(path, value, 1, NULL);
     case 0:
@@ -168,7 +170,8 @@ check_shape(const struct filter_query *query, bool is_root)
                                                &query->values[i]) < 0);
     } else if (query->kind != FILTER_QUERY_OPEN) {
         assert_true(query->path_length > 0 ||
-                    query->kind == FILTER_QUERY_RANGE);
+                    query->kind == FILTER_QUERY_RANGE ||
+                    query->kind == FILTER_QUERY_WORD);
     }
     if (query->kind == FILTER_QUERY_RANGE)
         assert_true(query->has_low || query->has_high);

@@ -229,7 +229,7 @@ model_golden(void)
 
     memcpy(model->head.tag, "tag of 16 bytes.", SST_TAG_SIZE);
     model->head.entry_count = 300;
-    model->head.valid_from = 7;
+    model->head.words_version = 7;
     model->head.hash_version = 1;
     model->head.unfiltered_count = 1;
     model->head.unfiltered[0] = UINT64_C(0x0102030405060708);
@@ -251,7 +251,7 @@ model_tiny(void)
 
     memcpy(model->head.tag, "0123456789abcdef", SST_TAG_SIZE);
     model->head.entry_count = 1000;
-    model->head.valid_from = UINT64_MAX;
+    model->head.words_version = UINT64_MAX;
     model->head.hash_version = 1;
     model->head.unfiltered_count = 2;
     model->head.unfiltered[0] = 3;
@@ -353,7 +353,7 @@ model_create(uint64_t *random, size_t part_max, size_t size_max)
 
     model_fill(random, model->head.tag, SST_TAG_SIZE);
     model->head.entry_count = model_any(random, 64);
-    model->head.valid_from = model_any(random, 64);
+    model->head.words_version = model_any(random, 64);
     model->head.hash_version = (uint32_t)model_any(random, 32);
     model->head.unfiltered_count =
         (uint32_t)random_below(random, FILTER_UNFILTERED_MAX + 1);
@@ -420,7 +420,7 @@ model_is_described_by(const struct model *model, const struct filter_file *file)
 
     if (memcmp(head->tag, model->head.tag, SST_TAG_SIZE) != 0 ||
         head->entry_count != model->head.entry_count ||
-        head->valid_from != model->head.valid_from ||
+        head->words_version != model->head.words_version ||
         head->hash_version != model->head.hash_version ||
         head->unfiltered_count != model->head.unfiltered_count ||
         memcmp(head->unfiltered, model->head.unfiltered,

@@ -112,6 +112,7 @@ TEST(file_of_the_last_version_is_read)
     bytes_write(path, bytes, sizeof(bytes));
     file = open_model();
     model->span_count = 0;
+    model->head.words_version = 0; /* another number was there */
     assert_true(model_is_described_by(model, file));
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
     OK(filter_file_check(file, NULL));

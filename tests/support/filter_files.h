@@ -227,6 +227,7 @@ random_filters(uint64_t *random)
                             : COLANDER_HIERARCHY_SLICES;
     if (random_below(random, 16) != 0)
         return options;
+    options.words = random_below(random, 2) != 0;
     options.is_on = random_below(random, 2) != 0;
     if (random_below(random, 4) == 0)
         options.rows_per_segment = 0;

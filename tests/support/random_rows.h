@@ -12,7 +12,31 @@
 #include "support/store_fixture.h"
 
 /* The maximum size of a random text. */
-#define RANDOM_TEXT_SIZE 16
+#define RANDOM_TEXT_SIZE 64
+
+static inline void
+random_word(uint64_t *random, char text[RANDOM_TEXT_SIZE])
+{
+    const char *a = random_below(random, 8) == 0 ? "ABC" : "abc";
+
+    snprintf(text, RANDOM_TEXT_SIZE, "%c%c%u", a[random_below(random, 3)],
+             a[random_below(random, 3)], (unsigned)random_below(random, 12));
+}
+
+/* Some words, and what may be between words. */
+static inline void
+random_words(uint64_t *random, char text[RANDOM_TEXT_SIZE])
+{
+    static const char *const between[] = {" ", " ", ", ", "-", "\u4eac\u90fd"};
+    char word[RANDOM_TEXT_SIZE];
+
+    random_word(random, text);
+    for (uint64_t i = random_below(random, 4); i > 0; i--) {
+        random_word(random, word);
+        strcat(text, between[random_below(random, COUNT(between))]);
+        strcat(text, word);
+    }
+}
 
 static inline struct colander_value
 random_value(uint64_t *random, char text[RANDOM_TEXT_SIZE])
@@ -30,10 +54,10 @@ random_value(uint64_t *random, char text[RANDOM_TEXT_SIZE])
     case 5:
         return colander_integer((int64_t)random_below(random, 20));
     default:
-        snprintf(text, RANDOM_TEXT_SIZE, "%c%c%u",
-                 (char)('a' + random_below(random, 3)),
-                 (char)('a' + random_below(random, 3)),
-                 (unsigned)random_below(random, 12));
+        if (random_below(random, 4) == 0)
+            random_words(random, text);
+        else
+            random_word(random, text);
         return colander_text(text);
     }
 }
@@ -100,11 +124,17 @@ random_search(uint64_t *random, const char *path)
 {
     const enum colander_search how =
         (enum colander_search)random_below(random, COLANDER_SEARCH_PATTERN);
-    char text[4] = {(char)('A' + random_below(random, 3)), '\0'};
+    char text[RANDOM_TEXT_SIZE];
+    size_t size;
 
-    if (random_below(random, 2) == 0)
-        text[1] = (char)('a' + random_below(random, 3));
-    if (how <= COLANDER_SEARCH_PHRASE) /* texts are longer */
+    random_words(random, text);
+    if (random_below(random, 2) == 0) {
+        size = 1 + random_below(random, strlen(text));
+        while (((uint8_t)text[size] & 0xC0) == 0x80)
+            size++; /* no half of a character */
+        text[size] = '\0';
+    }
+    if (how <= COLANDER_SEARCH_PHRASE && random_below(random, 4) == 0)
         strcat(text, "*");
     return colander_where_search(random_below(random, 2) == 0 ? NULL : path,
                                  how, colander_slice_text(text),
@@ -120,7 +150,7 @@ random_leaf(uint64_t *random)
 
     for (size_t i = 0; i < 4; i++)
         values[i] = random_value(random, texts[i]);
-    switch (random_below(random, 16)) {
+    switch (random_below(random, 17)) {
     case 0:
         return colander_where_in(path, values, 1 + random_below(random, 4),
                                  NULL);
@@ -151,6 +181,7 @@ random_leaf(uint64_t *random)
     case 10:
         return predicate_outside(path, values, 2, NULL);
     case 11:
+    case 12:
         return random_search(random, path);
     default:
         return colander_where(path, COLANDER_EQ, values[0], NULL);
