@@ -1,7 +1,12 @@
-/* SPDX-License-Identifier: MIT */
+/*
+ * Most words are ASCII, and are folded while their end is looked for.
+ *
+ * SPDX-License-Identifier: MIT
+ */
 #include "columns/candidates.h"
 #include "columns/tokens.h"
 
+#define XXH_INLINE_ALL
 #include <xxhash.h>
 
 /* Values have other seeds: see columns/rows/value.c. */
@@ -10,55 +15,87 @@
 /* A word is hashed in pieces of this size; most have one. */
 #define PIECE_SIZE 256
 
+/* What a byte is: one of the folded letters, digits and _ of ASCII, another
+ * character of ASCII, or part of another character. */
+enum { SIGN = 0, OTHER = 1 };
+
+/* clang-format off */
+#define SIGNS SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN
+#define LETTERS \
+    'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', \
+    'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'
+#define OTHERS OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER
+
+static const uint8_t folded_bytes[256] = {
+    SIGNS, SIGNS, SIGNS, SIGNS, SIGNS, SIGNS,
+    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
+    SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN,
+    LETTERS, SIGN, SIGN, SIGN, SIGN, '_', SIGN,
+    LETTERS, SIGN, SIGN, SIGN, SIGN, SIGN,
+    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
+    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
+};
+/* clang-format on */
+
 /* Folds characters from *at on, as many as fit, and moves *at after them.
  * Returns the bytes that they take. */
-static inline size_t
+static size_t
 fold_piece(const uint8_t **at, const uint8_t *end, uint8_t folded[PIECE_SIZE])
 {
     size_t size = 0;
 
     while (*at < end && size <= PIECE_SIZE - 4) {
-        struct character character;
+        const struct character character = character_at(*at, end);
 
-        if (**at < 0x80) {
-            folded[size++] = character_fold_ascii(*(*at)++);
-            continue;
-        }
-        character = character_at(*at, end);
         size += character_fold(character, *at, folded + size);
         *at += character.size;
     }
     return size;
 }
 
-/* Hashes a word. Each piece has the hash of those before it as its seed. Sets
- * *is_folded to whether it is written as it is folded. */
-static inline uint64_t
-hash_word(struct colander_slice word, bool *is_folded)
+/* Each piece has the hash of those before it as its seed. */
+uint64_t
+text_word_hash(struct colander_slice word)
 {
     const uint8_t *at = word.data;
     const uint8_t *end = at + word.size;
     uint64_t hash = SEED_WORD;
 
-    *is_folded = true;
     while (at < end) {
-        const uint8_t *begin = at;
         uint8_t folded[PIECE_SIZE];
         const size_t size = fold_piece(&at, end, folded);
 
-        *is_folded = *is_folded && size == (size_t)(at - begin) &&
-                     memcmp(begin, folded, size) == 0;
         hash = XXH3_64bits_withSeed(folded, size, hash);
     }
     return hash;
 }
 
-uint64_t
-text_word_hash(struct colander_slice word)
+/* Moves to the next word. If it is short and ASCII, folds it, moves after it
+ * and returns its size, otherwise 0. */
+static inline size_t
+fold_next(struct tokens *tokens, uint8_t folded[PIECE_SIZE])
 {
-    bool is_folded;
+    const uint8_t *at = tokens->at;
+    const uint8_t *end = tokens->end;
+    const uint8_t *begin;
+    size_t size = 0;
 
-    return hash_word(word, &is_folded);
+    while (at < end && folded_bytes[*at] == SIGN)
+        at++;
+    begin = at;
+    while (at < end && folded_bytes[*at] > OTHER && size < PIECE_SIZE - 4)
+        folded[size++] = folded_bytes[*at++];
+    if (at < end && folded_bytes[*at] != SIGN)
+        size = 0; /* more of the word follows, or may follow */
+    tokens->at = size > 0 ? at : begin;
+    return size;
+}
+
+/* Whether the text is one word, and written as it is folded. */
+static bool
+is_folded_word(struct colander_slice text, const struct token *token)
+{
+    return token->text.size == text.size && fold_matches(text, text, false);
 }
 
 void
@@ -66,13 +103,19 @@ text_words(struct colander_slice text,
            void (*visit)(void *context, uint64_t hash), void *context)
 {
     struct tokens tokens = tokens_of(text);
-    struct token token;
 
-    while (tokens_next(&tokens, &token)) {
-        bool is_folded;
-        const uint64_t hash = hash_word(token.text, &is_folded);
+    while (tokens.at < tokens.end) {
+        uint8_t folded[PIECE_SIZE];
+        const size_t size =
+            tokens.last == NULL ? fold_next(&tokens, folded) : 0;
+        struct token token;
 
-        if (!is_folded || token.text.size < text.size)
-            visit(context, hash);
+        if (size > 0) {
+            if (size < text.size || memcmp(folded, text.data, size) != 0)
+                visit(context, XXH3_64bits_withSeed(folded, size, SEED_WORD));
+            continue;
+        }
+        if (tokens_next(&tokens, &token) && !is_folded_word(text, &token))
+            visit(context, text_word_hash(token.text));
     }
 }

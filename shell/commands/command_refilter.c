@@ -47,6 +47,13 @@ read_option(const struct arguments *arguments, const struct field *field,
                               err);
     if (strcmp(name, "memory-budget") == 0)
         return arguments_size(arguments, name, &options->memory_budget, err);
+    if (field->kind == FIELD_BOOLEAN) {
+        field_set_number(field, options, strcmp(value, "on") == 0);
+        if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
+            return COLANDER_OK;
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--%s must be on or off, not '%s'", name, value);
+    }
     if (field->kind == FIELD_CHOICE) {
         if (field_set_word(field, options, colander_slice_text(value)))
             return COLANDER_OK;
@@ -206,6 +213,9 @@ static const struct argument_option options[] = {
     OPTION("order-budget", "X",
            "for ranges, prefixes and order: lists of rows take up\n"
            "to this share of the bytes of rows, 0 to 1"),
+    OPTION("words", "on|off",
+           "find words in texts by filters (default: on); they\n"
+           "take about 5 % of the bytes of JSON"),
     OPTION_LIST("unfiltered", "PATH",
                 "keep this column, and all below it, out of filters;\n"
                 "may be repeated; '' for none"),

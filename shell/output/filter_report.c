@@ -167,7 +167,8 @@ add_options(const struct colander_filter_options *options,
         report_add(report, " of order %" PRIu32, options->tree_order);
     report_add(report, " in up to %s",
                NUMBER_OF(options->memory_budget, "byte"));
-    report_add(report, ", order budget %g", options->order_budget);
+    report_add(report, ", order budget %g%s", options->order_budget,
+               options->words ? "" : ", no words");
     for (size_t i = 0; i < options->unfiltered_count; i++) {
         report_add(report, i == 0 ? "; unfiltered: " : ", ");
         report_add_text(report, colander_slice_text(options->unfiltered[i]));

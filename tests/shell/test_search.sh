@@ -63,8 +63,15 @@ prints_some '^_key +_matched$'
 run 0 find "$demo" tweets 'text:rain' --limit 1 --select _key
 prints_some '^{"_key":"t[0-9]+"}$'
 run 0 find "$demo" tweets houston --explain --count
+run 0 find "$demo" tweets okafor70 --explain --count
+if has_filters; then
+    says_some "^plan     candidates of family 'tweets' in key order$"
+    says_some '^verified [0-9,]+ candidates, .*: [0-9,]+ returned'
+fi
+run 0 find "$demo" tweets 'text~~ousto' --explain --count
 says_some "^plan     scan of family 'tweets' in key order$"
 says_some '^because  no (condition that value filters know|value filters)$'
+run 0 find "$demo" tweets houston --explain --count
 says_some '^matched  .*place [0-9,]+'
 run 0 find "$demo" tweets rain user=Smith --explain --count
 ! has_filters || says_some '^plan     candidates'
