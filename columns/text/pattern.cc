@@ -13,10 +13,16 @@ extern "C" {
 
 #include <algorithm>
 #include <new>
+#include <re2/filtered_re2.h>
 #include <re2/re2.h>
 
 /* Bytes of a compiled pattern and its automata. */
 #define MEMORY_MAX (1 << 20)
+
+/* A shorter piece has no word between two other characters. Of more pieces, few
+ * are in all texts. */
+#define PIECE_MIN 3
+#define PIECES_MAX 64
 
 struct pattern {
     re2::RE2 re2;
@@ -99,6 +105,83 @@ pattern_destroy(struct pattern *pattern)
     delete pattern;
 }
 
+static bool
+is_ascii(const std::string &text)
+{
+    return std::all_of(text.begin(), text.end(),
+                       [](char byte) { return (uint8_t)byte < 0x80; });
+}
+
+/* Whether the pattern can only name ASCII. RE2 folds other characters to ASCII
+ * that fold.h does not. */
+static bool
+names_ascii(const std::string &pattern)
+{
+    for (size_t i = 0; i + 1 < pattern.size(); i++) {
+        if (pattern[i] != '\\')
+            continue;
+        i++;
+        if (pattern[i] == 'x' || pattern[i] == 'p' || pattern[i] == 'P' ||
+            (pattern[i] >= '0' && pattern[i] <= '9'))
+            return false;
+    }
+    return is_ascii(pattern);
+}
+
+/* Whether no text matches that lacks piece `index` of `count`. */
+static bool
+is_required(const re2::FilteredRE2 &filtered, int index, int count)
+{
+    std::vector<int> others;
+    std::vector<int> potentials;
+
+    for (int i = 0; i < count; i++) {
+        if (i != index)
+            others.push_back(i);
+    }
+    filtered.AllPotentials(others, &potentials);
+    return potentials.empty();
+}
+
+enum colander_code
+pattern_pieces(const struct pattern *pattern,
+               enum colander_code (*visit)(void *context,
+                                           struct colander_slice piece,
+                                           struct colander_error *err),
+               void *context, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (!names_ascii(pattern->re2.pattern()))
+        return COLANDER_OK;
+    try {
+        re2::FilteredRE2 filtered(PIECE_MIN);
+        std::vector<std::string> pieces;
+        int id;
+
+        if (filtered.Add(pattern->re2.pattern(), pattern->re2.options(), &id) !=
+            re2::RE2::NoError)
+            return COLANDER_OK;
+        filtered.Compile(&pieces);
+
+        const int count = (int)pieces.size();
+
+        for (int i = 0; i < count && count <= PIECES_MAX; i++) {
+            const colander_slice piece = {
+                reinterpret_cast<const uint8_t *>(pieces[i].data()),
+                pieces[i].size()};
+
+            if (code == COLANDER_OK && is_ascii(pieces[i]) &&
+                is_required(filtered, i, count))
+                code = visit(context, piece, err);
+        }
+        return code;
+    } catch (const std::bad_alloc &) {
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a pattern");
+    }
+}
+
 enum colander_code
 pattern_matches(const struct pattern *pattern, struct colander_slice text,
                 bool *is_found, struct colander_error *err)
@@ -133,6 +216,20 @@ void
 pattern_destroy(struct pattern *pattern)
 {
     (void)pattern;
+}
+
+enum colander_code
+pattern_pieces(const struct pattern *pattern,
+               enum colander_code (*visit)(void *context,
+                                           struct colander_slice piece,
+                                           struct colander_error *err),
+               void *context, struct colander_error *err)
+{
+    (void)pattern;
+    (void)visit;
+    (void)context;
+    (void)err;
+    return COLANDER_OK;
 }
 
 enum colander_code

@@ -334,6 +334,13 @@ require_inner(struct search *search, struct colander_slice piece, bool begins,
 }
 
 static enum colander_code
+require_piece(void *context, struct colander_slice piece,
+              struct colander_error *err)
+{
+    return require_inner(context, piece, false, false, err);
+}
+
+static enum colander_code
 require_all(struct search *search, struct colander_error *err)
 {
     const bool begins = search->how != COLANDER_SEARCH_PIECE;
@@ -345,7 +352,7 @@ require_all(struct search *search, struct colander_error *err)
     case COLANDER_SEARCH_PHRASE:
         return require_words(search, err);
     case COLANDER_SEARCH_PATTERN:
-        return COLANDER_OK;
+        return pattern_pieces(search->pattern, require_piece, search, err);
     default:
         break;
     }

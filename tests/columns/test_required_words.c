@@ -20,6 +20,7 @@
 /* Parts of texts: of each class, of several sizes, that change size when they
  * are folded, and that are no characters. */
 static const char *const parts[] = {
+    " rain ", " AB ",   " ab! ",  " rain K ",   "\u0130", "\u0130",
     "a",      "b",      "K",      "s",          "ab",     "Rain",
     "rain",   "_",      "7",      "\u00e9",     "\u00c9", "\u212a",
     "\u017f", "\u023a", "\u2c65", "\u0345",     "\u03b9", "\u0399",
@@ -35,8 +36,7 @@ draw_text(uint64_t *random, char text[TEXT_MAX])
     size_t size = 0;
 
     for (uint64_t i = random_below(random, 24); i > 0; i--) {
-        const char *part =
-            parts[random_below(random, sizeof(parts) / sizeof(parts[0]))];
+        const char *part = parts[random_below(random, COUNT(parts))];
 
         if (size + strlen(part) > TEXT_MAX)
             break;
@@ -79,11 +79,37 @@ has_word(struct colander_slice text, const struct words *words,
     return colander_value_hash(&whole) == colander_value_hash(&value);
 }
 
+#define KINDS ((unsigned)COLANDER_SEARCH_PATTERN + 1)
+
 struct counts {
-    uint64_t found[COLANDER_SEARCH_PATTERN];
-    uint64_t required[COLANDER_SEARCH_PATTERN];
-    uint64_t pruned[COLANDER_SEARCH_PATTERN];
+    uint64_t found[KINDS];
+    uint64_t required[KINDS];
+    uint64_t pruned[KINDS];
 };
+
+/* Creates a pattern; NULL: it is none, or there are no patterns. */
+static struct search *
+draw_pattern(uint64_t *random)
+{
+    static const char *const pieces[] = {
+        "rain",  "K",          "s",        "ab",     "a",      " ",
+        " ",     "!",          "\\.",      "[ab]",   ".*",     "\\s+",
+        "a+",    "b",          "^",        "$",      "\\b",    "(rain|ab)",
+        "( b)?", "\u0130",     "\\x{130}", "\u212a", " rain ", " ab ",
+        " ab! ", " (rain|K) ",
+    };
+    char text[TEXT_MAX] = "";
+    struct search *search;
+    size_t offset;
+
+    for (uint64_t i = 1 + random_below(random, 5); i > 0; i--)
+        strcat(text, pieces[random_below(random, COUNT(pieces))]);
+    if (search_create(COLANDER_SEARCH_PATTERN, colander_slice_text(text),
+                      random_below(random, 2) == 0, &search, &offset,
+                      NULL) != COLANDER_OK)
+        return NULL;
+    return search;
+}
 
 /* Creates a search for a piece of a text; NULL: there are no words in it. */
 static struct search *
@@ -137,7 +163,8 @@ compare(const struct search *search, enum colander_search how,
 TEST(texts_that_are_found_have_the_words_that_are_required)
 {
     uint64_t random = random_seed(__func__);
-    struct counts counts = {{0}, {0}, {0}};
+    struct counts counts = {.found = {0}};
+    bool has_patterns = false;
     char text[TEXT_MAX];
     char other[TEXT_MAX];
 
@@ -148,18 +175,23 @@ TEST(texts_that_are_found_have_the_words_that_are_required)
             colander_slice_of(other, draw_text(&random, other));
 
         for (unsigned i = 0; i < PIECES_OF_A_TEXT; i++) {
-            const enum colander_search how = (enum colander_search)random_below(
-                &random, COLANDER_SEARCH_PATTERN);
-            struct search *search = draw_search(&random, text, one.size, how);
+            const enum colander_search how =
+                (enum colander_search)random_below(&random, KINDS);
+            struct search *search =
+                how == COLANDER_SEARCH_PATTERN
+                    ? draw_pattern(&random)
+                    : draw_search(&random, text, one.size, how);
 
             if (search == NULL)
                 continue;
+            has_patterns |= how == COLANDER_SEARCH_PATTERN;
             compare(search, how, one, &counts);
             compare(search, how, two, &counts);
             search_destroy(search);
         }
     }
-    for (unsigned how = 0; how < COLANDER_SEARCH_PATTERN; how++) {
+    for (unsigned how = 0;
+         how < (has_patterns ? KINDS : COLANDER_SEARCH_PATTERN); how++) {
         printf("search %u: %" PRIu64 " found, of %" PRIu64 " words; %" PRIu64
                " ruled out\n",
                how, counts.found[how], counts.required[how],
