@@ -46,6 +46,7 @@ bench_experiment bench_put;
 bench_experiment bench_range;
 bench_experiment bench_resources;
 bench_experiment bench_space;
+bench_experiment bench_text;
 
 /* Returns seconds on a monotonic clock. */
 static inline double

@@ -41,6 +41,8 @@ static const struct experiment {
      20000},
     {"space", bench_space, "bytes of filters, also of real rows (--data)",
      2000},
+    {"text", bench_text, "words, phrases and patterns, against SQLite's FTS5",
+     2000},
     {"put", bench_put, "rows in batches, against the bare RocksDB C API", 2000},
 };
 
