@@ -105,7 +105,7 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
                             ? units * shape->fine
                             : shape->row_count;
     } else if (shape->fine < shape->coarse && units <= 2 * coarse &&
-               units <= fine / 256) {
+               units <= fine / LOCATOR_COMMON) {
         answer->units += model_units(shape, shape->fine, has, found);
         answer->rows += rows;
     } else if (coarse * 8 >= all * 7) {
