@@ -24,9 +24,9 @@ COLANDER_CHECKED enum colander_code pattern_create(struct colander_slice text,
 /* NULL is allowed. */
 void pattern_destroy(struct pattern *pattern);
 
-/* Passes to `visit` pieces, of ASCII, that every text has, folded, which the
- * pattern matches, as far as they are known. Stops if `visit` fails, and returns
- * its code. Fails with NO_MEMORY. */
+/* Passes to `visit` pieces, of ASCII, that every folded text has which the
+ * pattern matches, as far as they are known. Stops if `visit` fails, and
+ * returns its code. Fails with NO_MEMORY. */
 COLANDER_CHECKED enum colander_code pattern_pieces(
     const struct pattern *pattern,
     enum colander_code (*visit)(void *context, struct colander_slice piece,
