@@ -12,6 +12,7 @@ extern "C" {
 #ifdef COLANDER_RE2
 
 #include <algorithm>
+#include <memory>
 #include <new>
 #include <re2/filtered_re2.h>
 #include <re2/re2.h>
@@ -20,9 +21,9 @@ extern "C" {
 #define MEMORY_MAX (1 << 20)
 
 /* A shorter piece has no word between two other characters. Of more pieces, few
- * are in all texts. */
+ * words are in all texts. */
 #define PIECE_MIN 3
-#define PIECES_MAX 64
+#define PIECES_MAX PATTERN_PIECES_MAX
 
 struct pattern {
     re2::RE2 re2;
@@ -128,54 +129,79 @@ names_ascii(const std::string &pattern)
     return is_ascii(pattern);
 }
 
-/* Whether no text matches that lacks piece `index` of `count`. */
-static bool
-is_required(const re2::FilteredRE2 &filtered, int index, int count)
-{
-    std::vector<int> others;
-    std::vector<int> potentials;
+struct pattern_pieces {
+    re2::FilteredRE2 filtered;
+    std::vector<std::string> pieces;
 
-    for (int i = 0; i < count; i++) {
-        if (i != index)
-            others.push_back(i);
+    pattern_pieces() : filtered(PIECE_MIN)
+    {
     }
-    filtered.AllPotentials(others, &potentials);
-    return potentials.empty();
+};
+
+enum colander_code
+pattern_pieces_create(const struct pattern *pattern,
+                      struct pattern_pieces **pieces,
+                      struct colander_error *err)
+{
+    *pieces = nullptr;
+    try {
+        if (!names_ascii(pattern->re2.pattern()))
+            return COLANDER_OK;
+
+        std::unique_ptr<struct pattern_pieces> made(new struct pattern_pieces);
+        int id;
+
+        if (made->filtered.Add(pattern->re2.pattern(), pattern->re2.options(),
+                               &id) != re2::RE2::NoError)
+            return COLANDER_OK;
+        made->filtered.Compile(&made->pieces);
+        if (made->pieces.size() <= PIECES_MAX &&
+            std::all_of(made->pieces.begin(), made->pieces.end(), is_ascii))
+            *pieces = made.release();
+        return COLANDER_OK;
+    } catch (const std::bad_alloc &) {
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a pattern");
+    }
+}
+
+void
+pattern_pieces_destroy(struct pattern_pieces *pieces)
+{
+    delete pieces;
+}
+
+size_t
+pattern_pieces_count(const struct pattern_pieces *pieces)
+{
+    return pieces->pieces.size();
+}
+
+struct colander_slice
+pattern_piece(const struct pattern_pieces *pieces, size_t index)
+{
+    const std::string &piece = pieces->pieces[index];
+
+    return colander_slice{reinterpret_cast<const uint8_t *>(piece.data()),
+                          piece.size()};
 }
 
 enum colander_code
-pattern_pieces(const struct pattern *pattern,
-               enum colander_code (*visit)(void *context,
-                                           struct colander_slice piece,
-                                           struct colander_error *err),
-               void *context, struct colander_error *err)
+pattern_pieces_ask(const struct pattern_pieces *pieces, const bool *are_absent,
+                   bool *may_match, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
-
-    if (!names_ascii(pattern->re2.pattern()))
-        return COLANDER_OK;
+    *may_match = true;
     try {
-        re2::FilteredRE2 filtered(PIECE_MIN);
-        std::vector<std::string> pieces;
-        int id;
+        std::vector<int> present;
+        std::vector<int> potentials;
 
-        if (filtered.Add(pattern->re2.pattern(), pattern->re2.options(), &id) !=
-            re2::RE2::NoError)
-            return COLANDER_OK;
-        filtered.Compile(&pieces);
-
-        const int count = (int)pieces.size();
-
-        for (int i = 0; i < count && count <= PIECES_MAX; i++) {
-            const colander_slice piece = {
-                reinterpret_cast<const uint8_t *>(pieces[i].data()),
-                pieces[i].size()};
-
-            if (code == COLANDER_OK && is_ascii(pieces[i]) &&
-                is_required(filtered, i, count))
-                code = visit(context, piece, err);
+        for (size_t i = 0; i < pieces->pieces.size(); i++) {
+            if (!are_absent[i])
+                present.push_back((int)i);
         }
-        return code;
+        pieces->filtered.AllPotentials(present, &potentials);
+        *may_match = !potentials.empty();
+        return COLANDER_OK;
     } catch (const std::bad_alloc &) {
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a pattern");
@@ -219,16 +245,45 @@ pattern_destroy(struct pattern *pattern)
 }
 
 enum colander_code
-pattern_pieces(const struct pattern *pattern,
-               enum colander_code (*visit)(void *context,
-                                           struct colander_slice piece,
-                                           struct colander_error *err),
-               void *context, struct colander_error *err)
+pattern_pieces_create(const struct pattern *pattern,
+                      struct pattern_pieces **pieces,
+                      struct colander_error *err)
 {
     (void)pattern;
-    (void)visit;
-    (void)context;
     (void)err;
+    *pieces = nullptr;
+    return COLANDER_OK;
+}
+
+void
+pattern_pieces_destroy(struct pattern_pieces *pieces)
+{
+    (void)pieces;
+}
+
+size_t
+pattern_pieces_count(const struct pattern_pieces *pieces)
+{
+    (void)pieces;
+    return 0;
+}
+
+struct colander_slice
+pattern_piece(const struct pattern_pieces *pieces, size_t index)
+{
+    (void)pieces;
+    (void)index;
+    return colander_slice{nullptr, 0};
+}
+
+enum colander_code
+pattern_pieces_ask(const struct pattern_pieces *pieces, const bool *are_absent,
+                   bool *may_match, struct colander_error *err)
+{
+    (void)pieces;
+    (void)are_absent;
+    (void)err;
+    *may_match = true;
     return COLANDER_OK;
 }
 

@@ -24,19 +24,38 @@ COLANDER_CHECKED enum colander_code pattern_create(struct colander_slice text,
 /* NULL is allowed. */
 void pattern_destroy(struct pattern *pattern);
 
-/* Passes to `visit` pieces, of ASCII, that every folded text has which the
- * pattern matches, as far as they are known. Stops if `visit` fails, and
- * returns its code. Fails with NO_MEMORY. */
-COLANDER_CHECKED enum colander_code pattern_pieces(
-    const struct pattern *pattern,
-    enum colander_code (*visit)(void *context, struct colander_slice piece,
-                                struct colander_error *err),
-    void *context, struct colander_error *err);
-
 /* Sets *is_found to whether the pattern matches some part of the text. Any
  * number of threads can match at once. Fails with NO_MEMORY. */
 COLANDER_CHECKED enum colander_code
 pattern_matches(const struct pattern *pattern, struct colander_slice text,
                 bool *is_found, struct colander_error *err);
+
+/* --------------------------------------------------------------- pieces --- */
+
+#define PATTERN_PIECES_MAX 64
+
+/* Pieces, of which a folded text has some that the pattern matches. */
+struct pattern_pieces;
+
+/* Sets *pieces to NULL if nothing is known. Fails with NO_MEMORY. */
+COLANDER_CHECKED enum colander_code
+pattern_pieces_create(const struct pattern *pattern,
+                      struct pattern_pieces **pieces,
+                      struct colander_error *err);
+
+/* NULL is allowed. */
+void pattern_pieces_destroy(struct pattern_pieces *pieces);
+
+size_t pattern_pieces_count(const struct pattern_pieces *pieces);
+
+/* Returns a piece, borrowed, of ASCII. */
+struct colander_slice pattern_piece(const struct pattern_pieces *pieces,
+                                    size_t index);
+
+/* Sets *may_match to whether the pattern may match a text that lacks some of
+ * the pieces. Fails with NO_MEMORY. */
+COLANDER_CHECKED enum colander_code
+pattern_pieces_ask(const struct pattern_pieces *pieces, const bool *are_absent,
+                   bool *may_match, struct colander_error *err);
 
 #endif

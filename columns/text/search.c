@@ -263,10 +263,15 @@ static enum colander_code
 require(struct search *search, struct colander_slice folded,
         struct colander_error *err)
 {
+    const char *word = NULL;
     enum colander_code code;
 
     if (search->required_count == COLANDER_SEARCH_WORDS_MAX)
         return COLANDER_OK; /* fewer only mean that more texts are compared */
+    while ((word = search_word(search, word)) != NULL) {
+        if (colander_slice_equal(colander_slice_text(word), folded))
+            return COLANDER_OK;
+    }
     search->required_count++;
     code = colander_buffer_append(&search->required, folded.data, folded.size,
                                   err);
@@ -312,7 +317,25 @@ is_begun(struct colander_slice piece, const struct token *token)
            character_class_of(character) == CHARACTER_OTHER;
 }
 
-/* Requires the words of a folded piece. At its ends the text may go on. */
+/* Moves to the next token of a folded piece that each text has as a word which
+ * has the piece in it: one that does not touch an end at which a text may go on.
+ */
+static bool
+next_inner(struct tokens *tokens, struct token *token,
+           struct colander_slice piece, bool begins, bool ends)
+{
+    const uint8_t *end = piece.data + piece.size;
+
+    while (tokens_next(tokens, token)) {
+        const uint8_t *after = token->text.data + token->text.size;
+
+        if ((begins || is_begun(piece, token)) &&
+            (ends || (after < end && character_at(after, end).is_valid)))
+            return true;
+    }
+    return false;
+}
+
 static enum colander_code
 require_inner(struct search *search, struct colander_slice piece, bool begins,
               bool ends, struct colander_error *err)
@@ -321,23 +344,62 @@ require_inner(struct search *search, struct colander_slice piece, bool begins,
     enum colander_code code = COLANDER_OK;
     struct token token;
 
-    while (code == COLANDER_OK && tokens_next(&tokens, &token)) {
-        const uint8_t *end = piece.data + piece.size;
-        const uint8_t *after = token.text.data + token.text.size;
-        const bool is_ended =
-            ends || (after < end && character_at(after, end).is_valid);
-
-        if (is_ended && (begins || is_begun(piece, &token)))
-            code = require(search, token.text, err);
-    }
+    while (code == COLANDER_OK &&
+           next_inner(&tokens, &token, piece, begins, ends))
+        code = require(search, token.text, err);
     return code;
 }
 
-static enum colander_code
-require_piece(void *context, struct colander_slice piece,
-              struct colander_error *err)
+static bool
+piece_has_word(struct colander_slice piece, struct colander_slice word)
 {
-    return require_inner(context, piece, false, false, err);
+    struct tokens tokens = tokens_of(piece);
+    struct token token;
+
+    while (next_inner(&tokens, &token, piece, false, false)) {
+        if (colander_slice_equal(token.text, word))
+            return true;
+    }
+    return false;
+}
+
+/* Requires the word if the pattern matches no text without it, and so without
+ * each piece that has it. */
+static enum colander_code
+require_if_needed(struct search *search, const struct pattern_pieces *pieces,
+                  struct colander_slice word, struct colander_error *err)
+{
+    bool are_absent[PATTERN_PIECES_MAX];
+    enum colander_code code;
+    bool may_match;
+
+    for (size_t i = 0; i < pattern_pieces_count(pieces); i++)
+        are_absent[i] = piece_has_word(pattern_piece(pieces, i), word);
+    code = pattern_pieces_ask(pieces, are_absent, &may_match, err);
+    return code == COLANDER_OK && !may_match ? require(search, word, err)
+                                             : code;
+}
+
+static enum colander_code
+require_of_pattern(struct search *search, struct colander_error *err)
+{
+    struct pattern_pieces *pieces;
+    enum colander_code code =
+        pattern_pieces_create(search->pattern, &pieces, err);
+
+    for (size_t i = 0; code == COLANDER_OK && pieces != NULL &&
+                       i < pattern_pieces_count(pieces);
+         i++) {
+        const struct colander_slice piece = pattern_piece(pieces, i);
+        struct tokens tokens = tokens_of(piece);
+        struct token token;
+
+        while (code == COLANDER_OK &&
+               next_inner(&tokens, &token, piece, false, false))
+            code = require_if_needed(search, pieces, token.text, err);
+    }
+    pattern_pieces_destroy(pieces);
+    return code;
 }
 
 static enum colander_code
@@ -352,7 +414,7 @@ require_all(struct search *search, struct colander_error *err)
     case COLANDER_SEARCH_PHRASE:
         return require_words(search, err);
     case COLANDER_SEARCH_PATTERN:
-        return pattern_pieces(search->pattern, require_piece, search, err);
+        return require_of_pattern(search, err);
     default:
         break;
     }

@@ -5,7 +5,7 @@
  *
  * A text has words of a vocabulary by Zipf's law, a word that all rows have,
  * and one that five rows have. Two words that each twentieth row has meet in
- * five rows.
+ * five rows. The other columns are like those of tweets.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -145,6 +145,42 @@ make_text(const struct experiment *it, uint64_t number, char text[TEXT_SIZE])
     *at = '\0';
 }
 
+/* Adds columns as tweets have them. */
+static void
+add_others(struct colander_row_builder *builder, uint64_t number)
+{
+    const uint64_t user = bench_mix(number) % 50000;
+    char text[100];
+
+    (void)sprintf(text, "2026-%02u-%02uT%02u:%02u:%02uZ",
+                  (unsigned)(number / 200000 % 12 + 1),
+                  (unsigned)(number / 8000 % 28 + 1),
+                  (unsigned)(number / 400 % 24), (unsigned)(number / 7 % 60),
+                  (unsigned)(bench_mix(number) % 60));
+    colander_row_builder_add(builder, "created_at", colander_text(text));
+    (void)sprintf(text, "%" PRIu64, UINT64_C(488435752574128128) + number);
+    colander_row_builder_add(builder, "id_str", colander_text(text));
+    colander_row_builder_add(
+        builder, "source",
+        colander_text(number % 3 == 0 ? "<a href=\"http://twitter.com\">web</a>"
+                                      : "<a href=\"http://twitter.com/"
+                                        "download/android\">Android</a>"));
+    colander_row_builder_begin_map(builder, "user");
+    (void)sprintf(text, "User Number%" PRIu64, user);
+    colander_row_builder_add(builder, "name", colander_text(text));
+    (void)sprintf(text, "user%" PRIu64, user);
+    colander_row_builder_add(builder, "screen_name", colander_text(text));
+    colander_row_builder_add(builder, "followers",
+                             colander_integer((int64_t)(user * 7 % 1000)));
+    colander_row_builder_add(builder, "verified",
+                             colander_boolean(user % 100 == 0));
+    colander_row_builder_end(builder);
+    colander_row_builder_add(builder, "lang",
+                             colander_text(number % 4 == 0 ? "fr" : "en"));
+    colander_row_builder_add(builder, "likes",
+                             colander_integer((int64_t)(user % 500)));
+}
+
 static void
 make_rows(struct experiment *it, bench_take_keyed *take, void *context)
 {
@@ -161,6 +197,7 @@ make_rows(struct experiment *it, bench_take_keyed *take, void *context)
         make_text(it, i, text);
         colander_buffer_clear(&key);
         bench_check(colander_key_encode(&part, 1, &key, &bench_error));
+        add_others(builder, i);
         colander_row_builder_add(builder, "text", colander_text(text));
         colander_row_builder_add(
             builder, "group5",
