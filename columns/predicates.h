@@ -153,6 +153,13 @@ colander_where_icase(const char *path, const char *text,
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_exists(const char *path, struct colander_error *err);
 
+/* Appends the words, folded and joined by ", ", that texts must have in which
+ * the searches of the predicate find something. Filters look for these. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_predicate_words(const struct colander_predicate *predicate,
+                         struct colander_buffer *words,
+                         struct colander_error *err);
+
 /* Matches if there is nothing at `path`. */
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_missing(const char *path, struct colander_error *err);

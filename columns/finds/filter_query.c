@@ -209,6 +209,30 @@ set_leaf(struct filter_query *query, const struct colander_predicate *leaf,
     }
 }
 
+enum colander_code
+colander_predicate_words(const struct colander_predicate *predicate,
+                         struct colander_buffer *words,
+                         struct colander_error *err)
+{
+    const struct colander_predicate *operand = predicate->first;
+    enum colander_code code = COLANDER_OK;
+    const char *word = NULL;
+
+    if (predicate->kind == PREDICATE_NOT)
+        return COLANDER_OK;
+    for (size_t left = count_words(predicate); left > 0 && code == COLANDER_OK;
+         left--) {
+        word = search_word(predicate->search, word);
+        if (words->size > 0)
+            code = colander_buffer_append(words, ", ", 2, err);
+        if (code == COLANDER_OK)
+            code = colander_buffer_append(words, word, strlen(word), err);
+    }
+    for (; operand != NULL && code == COLANDER_OK; operand = operand->next)
+        code = colander_predicate_words(operand, words, err);
+    return code;
+}
+
 /* ------------------------------------------------------------ operands --- */
 
 /* An ALL_OF or ANY_OF under way. */

@@ -317,9 +317,8 @@ is_begun(struct colander_slice piece, const struct token *token)
            character_class_of(character) == CHARACTER_OTHER;
 }
 
-/* Moves to the next token of a folded piece that each text has as a word which
- * has the piece in it: one that does not touch an end at which a text may go on.
- */
+/* Moves to the next token of a folded piece that is a word of each text which
+ * has the piece in it: it touches no end at which a text may go on. */
 static bool
 next_inner(struct tokens *tokens, struct token *token,
            struct colander_slice piece, bool begins, bool ends)

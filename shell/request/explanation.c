@@ -111,6 +111,22 @@ add_reason(const struct explanation *explanation, struct report *report)
                    NUMBER_OF(counts->rows_expected, "candidate"));
 }
 
+/* The words that filters have looked for. */
+static void
+add_words(const struct explanation *explanation, struct report *report)
+{
+    struct colander_buffer words = COLANDER_BUFFER_EMPTY;
+
+    if (explanation->request->where != NULL &&
+        colander_predicate_words(explanation->request->where, &words, NULL) ==
+            COLANDER_OK &&
+        words.size > 0) {
+        report_line(report, "words", "%s", "");
+        report_add_text(report, colander_buffer_slice(&words));
+    }
+    colander_buffer_release(&words);
+}
+
 static void
 add_files(const struct colander_explain *counts, struct report *report)
 {
@@ -188,6 +204,7 @@ explanation_add(const struct explanation *explanation, struct report *report)
     add_plan(explanation, report);
     add_reason(explanation, report);
     if (counts->plan == COLANDER_PLAN_CANDIDATES) {
+        add_words(explanation, report);
         add_files(counts, report);
         add_candidates(counts, report);
     }

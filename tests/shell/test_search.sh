@@ -66,6 +66,7 @@ run 0 find "$demo" tweets houston --explain --count
 run 0 find "$demo" tweets okafor70 --explain --count
 if has_filters; then
     says_some "^plan     candidates of family 'tweets' in key order$"
+    says_some '^words    okafor70$'
     says_some '^verified [0-9,]+ candidates, .*: [0-9,]+ returned'
 fi
 run 0 find "$demo" tweets 'text~~ousto' --explain --count
