@@ -1,6 +1,6 @@
 /*
  * Worker: a thread that opens filters, loads them into the hierarchy, and
- * rebuilds those that are missing or damaged.
+ * rebuilds those that are missing or damaged, and then those of older versions.
  *
  * Finds need nothing that it does; without it they cost more. So it may be
  * stopped after any file.
@@ -84,8 +84,9 @@ worker_rebuild_latest(struct filters *filters, uint64_t number,
 
 /* --------------------------------------------------------------- thread --- */
 
-static void
-rebuild_missing(struct filters *filters, struct sst_file *file)
+/* Returns false if the filter is left as it is. */
+static bool
+try_rebuild(struct filters *filters, struct sst_file *file)
 {
     struct settings *settings =
         registry_settings(&filters->registry, file->family);
@@ -96,12 +97,13 @@ rebuild_missing(struct filters *filters, struct sst_file *file)
     settings_unref(settings);
     if (!is_on || filters->is_read_only ||
         atomic_load(&file->tries) >= REBUILDS_MAX)
-        return;
+        return false;
     atomic_fetch_add(&file->tries, 1);
     if (filters_rebuild(filters, file, &is_done, &err) != COLANDER_OK)
         count_failure(filters, "cannot rebuild the filter of SST", file, &err);
     if (is_done)
         filter_log_count(&filters->log, FILTER_REBUILT);
+    return true;
 }
 
 static void
@@ -115,11 +117,31 @@ advance(struct filters *filters, struct sst_file *file)
     else if (file->state == FILE_OPEN)
         code = filters_load(filters, file, &err);
     else if (file->state == FILE_UNSURE)
-        rebuild_missing(filters, file);
+        (void)try_rebuild(filters, file);
     if (code == COLANDER_CORRUPT || code == COLANDER_NOT_FOUND)
         filters_doubt(filters, file, &err);
     else if (code != COLANDER_OK)
         count_failure(filters, "cannot load the filter of SST", file, &err);
+}
+
+/* Rebuilds one filter of an older version, which answers fewer questions.
+ * Returns false if there is none. */
+static bool
+renew_one(struct filters *filters)
+{
+    struct sst_file *file;
+    uint64_t number = 0;
+    bool is_found = false;
+
+    while (!is_found &&
+           (file = registry_next(&filters->registry, number, FILE_LOADED)) !=
+               NULL) {
+        number = file->number;
+        is_found = file->filter->version < FILTER_FILE_VERSION &&
+                   try_rebuild(filters, file);
+        sst_file_unref(&filters->registry, file);
+    }
+    return is_found;
 }
 
 /* Returns whether the file is likely to be replaced soon, as most flushed files
@@ -175,6 +197,7 @@ run(void *context)
 {
     struct filters *filters = context;
     struct worker *worker = &filters->worker;
+    bool has_old = !filters->is_read_only; /* filters, as far as is known */
     bool hurries;
     bool is_left;
 
@@ -194,9 +217,11 @@ run(void *context)
             is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
         } while (!is_left && !worker_is_stopping(filters) &&
                  registry_unfold(&filters->registry));
+        has_old = has_old && (is_left || renew_one(filters));
         filters_lend(filters);
         pthread_mutex_lock(&worker->mutex);
         worker->is_waiting = is_left;
+        worker->is_kicked = worker->is_kicked || (has_old && !is_left);
     }
     worker->is_idle = true;
     pthread_cond_broadcast(&worker->changed);

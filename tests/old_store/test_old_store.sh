@@ -27,9 +27,23 @@ run 0 check checked/store
 
 # Old filters know no columns, and are asked for one when they are loaded.
 unpack filtered
-run 0 shell filtered/store -e 'local bulk = db:family("bulk") pcall(bulk.await_filters, bulk)
+versions() { # STORE: of the filters
+    for filter in "$1"/filters/*.filter; do
+        od -An -tu4 -j8 -N4 "$filter"
+    done | sort -u | tr -d ' \n'
+}
+run 0 shell --readonly filtered/store -e 'local bulk = db:family("bulk") pcall(bulk.await_filters, bulk)
     print(bulk:find{"fault?"}:count() .. " " .. bulk:find{"fault?", "humidity?"}:count())'
 prints '10 10'
+[ "$(versions filtered/store)" = 2 ] ||
+    complain "filters of version $(versions filtered/store) in the store"
+
+# They are rebuilt while the store is open for writing.
+run 0 shell filtered/store -e 'db:family("bulk"):await_filters()
+    print(db:family("bulk"):find{"fault?"}:count())'
+prints 10
+[ "$(versions filtered/store)" = 4 ] ||
+    complain "filters of version $(versions filtered/store) after a while"
 
 # Only what the last load had not read; rows deleted since stay deleted.
 unpack resumed
