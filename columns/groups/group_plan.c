@@ -37,16 +37,9 @@ add_source(struct group_plan *plan, const char *path, size_t *given_count,
     struct plan_source *source = &plan->sources[plan->source_count];
     enum colander_code code;
 
-    for (*index = 0; *index < plan->source_count && path != NULL; ++*index) {
-        const char *text = plan->sources[*index].text;
-
-        if (text != NULL && strcmp(text, path) == 0)
-            return COLANDER_OK;
-    }
-    *index = plan->source_count;
     if (path == NULL) {
         source->given = (*given_count)++;
-        plan->source_count++;
+        *index = plan->source_count++;
         return COLANDER_OK;
     }
     code = colander_path_parse(path, &source->path, err);
@@ -54,11 +47,19 @@ add_source(struct group_plan *plan, const char *path, size_t *given_count,
         colander_error_context(err, "'%.100s'", path);
         return code;
     }
-    plan->source_count++; /* from here on it is released */
+    code = check_path(&source->path, path, err);
+    *index = 0; /* a path can be written in several ways */
+    while (*index < plan->source_count &&
+           path_compare(&plan->sources[*index].path, &source->path) != 0)
+        ++*index;
+    if (code != COLANDER_OK || *index < plan->source_count) {
+        path_release(&source->path);
+        return code;
+    }
     if (source->path.count == 1)
         plan->columns[plan->column_count++] = *index;
-    code = check_path(&source->path, path, err);
-    return code == COLANDER_OK ? copy_text(path, &source->text, err) : code;
+    plan->source_count++;
+    return COLANDER_OK;
 }
 
 /* ---------------------------------------------------- keys and measures --- */
@@ -277,10 +278,8 @@ group_plan_release(struct group_plan *plan)
     }
     for (size_t i = 0; i < plan->measure_count; i++)
         free(plan->measures[i].name);
-    for (size_t i = 0; i < plan->source_count; i++) {
+    for (size_t i = 0; i < plan->source_count; i++)
         path_release(&plan->sources[i].path);
-        free(plan->sources[i].text);
-    }
     memset(plan, 0, sizeof(*plan));
 }
 
@@ -302,7 +301,8 @@ equal_source(const struct group_plan *a, size_t a_index,
         return a_index == b_index;
     left = &a->sources[a_index];
     right = &b->sources[b_index];
-    return equal_text(left->text, right->text) && left->given == right->given;
+    return path_compare(&left->path, &right->path) == 0 &&
+           left->given == right->given;
 }
 
 bool

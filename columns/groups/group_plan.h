@@ -21,9 +21,8 @@
 
 /* A value of a row: at a path, or given by the caller. */
 struct plan_source {
-    struct path path;
-    char *text;   /* the path; NULL: given */
-    size_t given; /* which, from 0 */
+    struct path path; /* without steps: given */
+    size_t given;     /* which, from 0 */
 };
 
 struct plan_key {

@@ -312,9 +312,9 @@ read_sources(struct group_table *table, struct colander_slice row,
         const struct plan_source *source = &plan->sources[i];
         struct first_value first = {&table->values[i], &table->found[i]};
 
-        if (source->text != NULL && source->path.count > 1) {
+        if (source->path.count > 1) {
             code = path_visit(&source->path, row, take_first, &first, err);
-        } else if (source->text == NULL && given[source->given] != NULL) {
+        } else if (source->path.count == 0 && given[source->given] != NULL) {
             table->values[i] = *given[source->given];
             table->found[i] = true;
         }
