@@ -19,7 +19,7 @@
 #define GROUPS "colander.groups"
 
 #define GIVEN_MAX (COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX)
-#define TEXTS_MAX (4 * GIVEN_MAX)
+#define TEXTS_MAX (4 * GIVEN_MAX + 2) /* the order, the time column */
 
 /* What agg returns. Its user values are not those of the script: it cannot
  * change them while they are used. */
@@ -34,8 +34,9 @@ enum {
     ASKED_MEASURES,
     ASKED_ORDER, /* a name */
     ASKED_HAVING,
-    ASKED_RUN, /* of a loop */
-    ASKED_USER_VALUES = ASKED_RUN,
+    ASKED_RUN,   /* of a loop */
+    ASKED_GROUP, /* that the loop got last */
+    ASKED_USER_VALUES = ASKED_GROUP,
 };
 
 static const char *const aggregate_names[] = {
@@ -75,6 +76,7 @@ new_bucket(lua_State *L)
     (void)text_check(L, 2, "a size");
     if (!lua_isnoneornil(L, 3))
         (void)text_check(L, 3, "a time zone");
+    lua_settop(L, 3);
     lua_createtable(L, 0, 3);
     set_argument(L, "path", 1);
     set_argument(L, "size", 2);
@@ -103,6 +105,7 @@ new_measure(lua_State *L)
         (void)text_check(L, 2, "a path");
     if (has_part)
         (void)luaL_checknumber(L, 2);
+    lua_settop(L, 2);
     lua_createtable(L, 0, 3);
     lua_pushinteger(L, aggregate);
     lua_setfield(L, -2, "aggregate");
@@ -125,7 +128,8 @@ grouping_check_key(lua_State *L, int index)
 static void
 push_grouped(lua_State *L, int index)
 {
-    const size_t count = list_check(L, index, "group", COLANDER_GROUP_KEYS_MAX);
+    const size_t count =
+        list_check(L, index, "group", 1 + COLANDER_GROUP_KEYS_MAX);
 
     lua_newtable(L);
     for (size_t i = 1; i <= count; i++) {
@@ -339,6 +343,25 @@ compare_names(const void *a, const void *b)
                   ((const struct colander_measure *)b)->name);
 }
 
+/* Reads what the measure on top is of. A script may have changed it. */
+static void
+read_of(lua_State *L, struct run *run, struct colander_measure *measure)
+{
+    const int type = lua_getfield(L, -1, "of");
+    const bool is_count = measure->aggregate == COLANDER_COUNT;
+
+    if (type == LUA_TFUNCTION && !is_count) {
+        give(L, run);
+        return;
+    }
+    if (type == LUA_TSTRING)
+        measure->path = keep(L, run, lua_tostring(L, -1));
+    else if (type != LUA_TNIL || !is_count)
+        failure_misuse(L, "agg: '%s' has lost its path or function",
+                       measure->name);
+    lua_pop(L, 1);
+}
+
 /* Reads the measure on top, which stays there. */
 static void
 read_measure(lua_State *L, struct run *run, struct colander_measure *measure)
@@ -350,7 +373,7 @@ read_measure(lua_State *L, struct run *run, struct colander_measure *measure)
     (void)lua_getfield(L, -2, "part");
     measure->quantile = lua_tonumber(L, -1);
     lua_pop(L, 2);
-    measure->path = field_text(L, run, "of");
+    read_of(L, run, measure);
     if (time != NULL && run->grouping.time_path != NULL &&
         strcmp(time, run->grouping.time_path) != 0)
         failure_misuse(L, "agg: all first and last values are by one column of "
@@ -376,11 +399,6 @@ read_measures(lua_State *L, struct run *run)
     for (size_t i = 0; i < count; i++) {
         lua_getfield(L, -1, run->measures[i].name);
         read_measure(L, run, &run->measures[i]);
-        (void)lua_getfield(L, -1, "of");
-        if (lua_isfunction(L, -1))
-            give(L, run);
-        else
-            lua_pop(L, 1);
         lua_pop(L, 1);
     }
     run->grouping.measures = run->measures;
@@ -513,8 +531,8 @@ push_run(lua_State *L, int index)
     const int owner = lua_gettop(L);
     struct query *query;
 
-    luaL_checkstack(L, GIVEN_MAX + 3 * LUA_MINSTACK,
-                    "for functions of a grouping");
+    luaL_checkstack(L, 2 * GIVEN_MAX + 3 * LUA_MINSTACK,
+                    "for functions of a grouping and what they return");
     run->given = owner + 1;
     for (int i = 0; i < GIVEN_MAX; i++)
         lua_pushnil(L);
@@ -602,17 +620,20 @@ groups_call(lua_State *L)
         lua_pushvalue(L, -1);
         lua_setiuservalue(L, 1, ASKED_RUN);
     } else {
+        (void)lua_getiuservalue(L, 1, ASKED_GROUP);
         (void)lua_getiuservalue(L, 1, ASKED_RUN);
         run = type_owned(L, -1);
-        if (run == NULL)
+        if (run == NULL || !lua_rawequal(L, 3, -2))
             failure_misuse(L, "the groups of this loop were run by something "
                               "else");
     }
-    if (push_next(L, run, &row))
-        return 1;
-    lua_pushnil(L);
-    lua_setiuservalue(L, 1, ASKED_RUN);
-    lua_pushnil(L);
+    if (!push_next(L, run, &row)) {
+        lua_pushnil(L);
+        lua_setiuservalue(L, 1, ASKED_RUN);
+        lua_pushnil(L);
+    }
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, 1, ASKED_GROUP);
     return 1;
 }
 

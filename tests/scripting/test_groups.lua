@@ -157,4 +157,35 @@ support.with_store(function(db)
     end
     for g in groups do assert(g.n > 0) end
     fails({"run by something else"}, function() groups(nil, {}) end)
+
+    -- A loop within a loop over the same groups once made the outer one endless.
+    fails({"run by something else"}, function()
+        for _ in groups do
+            for _ in groups do break end
+        end
+    end)
+
+    -- A measure that lost its path once crashed, and one that got a function
+    -- moved the values of others.
+    for _, spoil in ipairs {
+        function(measure) measure.of = nil end,
+        function(measure) measure.of = 7 end,
+        function(measure) measure.of = measure end,
+        function(measure) measure.aggregate, measure.of = 0, print end,
+    } do
+        local measure = sum("t")
+        spoil(measure)
+        fails({"agg: 'm' has lost its path or function"}, function()
+            rows:find():group("sensor"):agg {m = measure, n = sum(function()
+                return 1
+            end)}:all()
+        end)
+    end
+
+    -- As many keys and functions as there may be.
+    local keys, measures = {}, {}
+    for i = 1, 16 do keys[i] = function() return i end end
+    for i = 1, 64 do measures["m" .. i] = sum(function() return i end) end
+    local only = rows:find():group(table.unpack(keys)):agg(measures):first()
+    assert(only.by16 == 16 and only.m64 == 64 * 500)
 end)
