@@ -732,31 +732,6 @@ FIXTURE_TEST(values_of_other_types_are_counted)
     colander_groups_destroy(groups);
 }
 
-/* As a path may be written in several ways. */
-FIXTURE_TEST(a_column_is_read_however_its_path_is_written)
-{
-    const struct colander_group_key keys[] = {
-        {"a", "g.h", NULL, NULL},
-        {"b", "\\g.\\x68", NULL, NULL},
-    };
-    const struct colander_measure measures[] = {
-        {"c", COLANDER_SUM, "t", 0},
-        {"d", COLANDER_MAX, "\\t", 0},
-    };
-    struct colander_family *family = kept_family(fixture, "r");
-    struct colander_grouping grouping = usual_grouping();
-    SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;
-
-    put_json(family, "{\"t\":1,\"g\":{\"h\":7}}");
-    grouping.keys = keys;
-    grouping.key_count = COUNT(keys);
-    grouping.measures = measures;
-    grouping.measure_count = COUNT(measures);
-    group_as_text(family, &grouping, 0, &text);
-    assert_string_equal((char *)text.data,
-                        "{\"a\":7,\"b\":7,\"c\":1,\"d\":1}\n");
-}
-
 TEST(groupings_that_make_no_sense_are_refused)
 {
     struct colander_group_key key = {"k", "k", NULL, NULL};

@@ -30,6 +30,8 @@ prints '{"count":7,"count()":1}
 {"count()":2}
 {"m.x":1,"count()":2}
 {"m.x":2,"count()":1}'
+run 0 group "$store" rows k=1 --by m.x --by 'm.\x78' --max t --sum '\t'
+prints '{"m.x":1,"m.\\x78":1,"max t":1,"sum \\t":1}' # two spellings of a path
 run 0 group "$store" rows --by m.x --count --having 'm.x>1'
 prints '{"m.x":2,"count":1}'
 run 0 group "$store" rows s=a --by s --having 'count>=3' --having 'sum t<8' --count --sum t
