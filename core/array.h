@@ -1,5 +1,6 @@
 /*
- * Arrays that grow: elements, count and capacity, which the caller keeps.
+ * Arrays that grow: elements, count and capacity, which the caller keeps. And
+ * searches in arrays that are in order.
  *
  *     struct list {
  *         struct item *items;
@@ -58,5 +59,27 @@ array_reserve_sized(void *elements, size_t size, size_t count, size_t *capacity,
     *capacity = larger;
     return COLANDER_OK;
 }
+
+/*
+ * Sets `place`, a size_t, to the number of the first elements, of `count`, that
+ * come before something: those for which `is_before` is true, an expression
+ * that contains `place` as the index of an element.
+ *
+ *     array_search(place, list->count, list->items[place].number < number);
+ */
+#define array_search(place, count, is_before)                                  \
+    do {                                                                       \
+        size_t low_ = 0;                                                       \
+        size_t high_ = (count);                                                \
+                                                                               \
+        while (low_ < high_) {                                                 \
+            (place) = low_ + (high_ - low_) / 2;                               \
+            if (is_before)                                                     \
+                low_ = (place) + 1;                                            \
+            else                                                               \
+                high_ = (place);                                               \
+        }                                                                      \
+        (place) = low_;                                                        \
+    } while (0)
 
 #endif

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "filters/live.h"
 #include "filters/part_find.h"
 
@@ -89,18 +90,10 @@ answer_to(struct asking *asking, const struct filter_query *query,
 static bool
 has_row_of(const struct row_ranges *ranges, struct row_range row)
 {
-    size_t low = 0;
-    size_t high = ranges->count;
+    size_t place;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (ranges->ranges[middle].end <= row.first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < ranges->count && ranges->ranges[low].first < row.end;
+    array_search(place, ranges->count, ranges->ranges[place].end <= row.first);
+    return place < ranges->count && ranges->ranges[place].first < row.end;
 }
 
 /* Fails unless the query finds the current row. */

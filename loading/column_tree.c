@@ -38,21 +38,13 @@ static size_t
 child_index(const struct column_node *node, struct colander_slice name,
             bool *is_there)
 {
-    size_t low = 0;
-    size_t high = node->child_count;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        struct colander_slice other = node->children[middle]->name;
-
-        if (colander_slice_compare(name, other) > 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *is_there = low < node->child_count &&
-                colander_slice_equal(name, node->children[low]->name);
-    return low;
+    array_search(place, node->child_count,
+                 colander_slice_compare(node->children[place]->name, name) < 0);
+    *is_there = place < node->child_count &&
+                colander_slice_equal(name, node->children[place]->name);
+    return place;
 }
 
 const struct column_node *

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/bulk/row_run.h"
+#include "core/array.h"
 #include "core/bytes.h"
 
 #include <stdlib.h>
@@ -340,16 +341,10 @@ row_run_get(const struct row_run *run, size_t place, struct colander_slice *key,
 size_t
 row_run_find(const struct row_run *run, struct colander_slice key)
 {
-    size_t low = 0;
-    size_t high = run->count;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (colander_slice_compare(key_of(run, &run->entries[middle]), key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(
+        place, run->count,
+        colander_slice_compare(key_of(run, &run->entries[place]), key) < 0);
+    return place;
 }

@@ -73,18 +73,11 @@ number_at(int32_t place)
 static size_t
 find(const struct quantiles *quantiles, int32_t place)
 {
-    size_t low = 0;
-    size_t high = quantiles->count;
+    size_t index;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (quantiles->counters[middle].place < place)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(index, quantiles->count,
+                 quantiles->counters[index].place < place);
+    return index;
 }
 
 static enum colander_code

@@ -201,23 +201,15 @@ add_spread(struct value_estimate *estimate, uint64_t hash, size_t *bytes,
            struct colander_error *err)
 {
     const size_t capacity = estimate->capacity;
-    size_t low = 0;
-    size_t high = estimate->count;
+    size_t place;
     enum colander_code code;
 
     if (estimate->registers != NULL) {
         note(estimate->registers, hash);
         return COLANDER_OK;
     }
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (estimate->hashes[middle] < hash)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low < estimate->count && estimate->hashes[low] == hash)
+    array_search(place, estimate->count, estimate->hashes[place] < hash);
+    if (place < estimate->count && estimate->hashes[place] == hash)
         return COLANDER_OK;
     if (estimate->count == HASHES_MAX) {
         code = make_registers(estimate, bytes, err);
@@ -230,9 +222,9 @@ add_spread(struct value_estimate *estimate, uint64_t hash, size_t *bytes,
     if (code != COLANDER_OK)
         return code;
     *bytes += (estimate->capacity - capacity) * sizeof(hash);
-    memmove(estimate->hashes + low + 1, estimate->hashes + low,
-            (estimate->count - low) * sizeof(hash));
-    estimate->hashes[low] = hash;
+    memmove(estimate->hashes + place + 1, estimate->hashes + place,
+            (estimate->count - place) * sizeof(hash));
+    estimate->hashes[place] = hash;
     estimate->count++;
     return COLANDER_OK;
 }

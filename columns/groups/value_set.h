@@ -3,8 +3,7 @@
  * estimated in little memory.
  *
  * Values are equal as colander_value_compare says; arrays and maps if their
- * bytes are. Of equal numbers of different types the set has the integer, in
- * whatever order they are added.
+ * bytes are.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -433,18 +433,10 @@ zone_close(struct zone *zone)
 static size_t
 changes_until(const struct zone *zone, int64_t second)
 {
-    size_t low = 0;
-    size_t high = zone->count;
+    size_t place;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (zone->changes[middle].second <= second)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(place, zone->count, zone->changes[place].second <= second);
+    return place;
 }
 
 struct zone_period

@@ -8,6 +8,7 @@
  */
 #include "core/salvage/salvage_inside.h"
 
+#include "core/array.h"
 #include "core/bytes.h"
 #include "core/heap.h"
 
@@ -227,18 +228,11 @@ add_tables(struct salvage *salvage, struct colander_error *err)
 static size_t
 first_entry(const struct salvage *salvage)
 {
-    size_t low = 0;
-    size_t high = salvage->log.count;
+    size_t place;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (salvage->log.entries[middle].family < salvage->family->id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(place, salvage->log.count,
+                 salvage->log.entries[place].family < salvage->family->id);
+    return place;
 }
 
 /* ------------------------------------------------------------- families --- */

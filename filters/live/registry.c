@@ -146,21 +146,14 @@ registry_leave_hierarchy(struct family_filters *family,
 static size_t
 known_place(const struct registry *registry, uint64_t number)
 {
-    size_t low = 0;
-    size_t high = registry->known_count;
+    const size_t count = registry->known_count;
+    size_t place;
 
     /* most are asked when they are new */
-    if (high == 0 || registry->known[high - 1].number < number)
-        return high;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (registry->known[middle].number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    if (count == 0 || registry->known[count - 1].number < number)
+        return count;
+    array_search(place, count, registry->known[place].number < number);
+    return place;
 }
 
 /* Returns what is known of a file, or NULL. */
@@ -206,18 +199,11 @@ remove_known(struct registry *registry, const struct known_file *file)
 static size_t
 place_in_family(const struct family_filters *family, uint64_t number)
 {
-    size_t low = 0;
-    size_t high = family->file_count;
+    size_t place;
 
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-
-        if (family->files[middle]->number < number)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(place, family->file_count,
+                 family->files[place]->number < number);
+    return place;
 }
 
 /* Returns the place of a listed file in its family. */

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "filters/live/registry_inside.h"
 
 #include <stdlib.h>
@@ -60,18 +61,11 @@ make_family(uint32_t id)
 static size_t
 family_place(const struct registry *registry, uint32_t id)
 {
-    size_t low = 0;
-    size_t high = registry->family_count;
+    size_t place;
 
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (registry->families[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(place, registry->family_count,
+                 registry->families[place]->id < id);
+    return place;
 }
 
 /* Returns the family, and creates it first if necessary. Requires the mutex. */
