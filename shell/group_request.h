@@ -21,7 +21,7 @@ struct group_request {
                                                      * result: their names,
                                                      * escaped */
     size_t path_count;
-    char *texts[3 * (COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX)];
+    char *texts[4 * (COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX)];
     size_t text_count;
     char *order; /* the name of a column */
     struct colander_predicate *having;

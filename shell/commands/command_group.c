@@ -312,11 +312,12 @@ run_group(struct session *session, const struct arguments *arguments)
 
 /* clang-format off */
 static const struct argument_option options[] = {
-    OPTION_LIST("by", "COL", "group by this column, or by buckets of time:\n"
+    OPTION_LIST("by", "COL[,COL]",
+                "group by these columns, or by buckets of time:\n"
                 "'bucket(COL,SIZE)', 'bucket(COL,SIZE,ZONE)' with a\n"
                 "size such as 15m, 1h, 1d, 1w, 1mo or 1y, and a\n"
                 "zone such as Europe/Berlin or local"),
-    OPTION_GROUP("measures (several are printed in this order)"),
+    OPTION_GROUP("measures, in the order of the output; --avg a,b is two"),
     { "count", NULL, "number of rows (the default)", NULL, true },
     OPTION_LIST("sum", "COL", "sum of its numbers"),
     OPTION_LIST("avg", "COL", "average of its numbers"),
@@ -340,7 +341,7 @@ static const struct argument_option options[] = {
     OPTION_GROUP("output"),
     OPTION_LIST("having", "CONDITION",
                 "only groups for which this is true: 'count>10',\n"
-                "'avg t<5'"),
+                "'avg t<5 or max t>90'"),
     OPTION("order", "NAME[:desc]",
            "in the order of a column of the output (default:\n"
            "in that of --by)"),

@@ -1,6 +1,7 @@
 /* See group_request.h. SPDX-License-Identifier: MIT */
 #include "shell/group_request.h"
 #include "shell/interrupt.h"
+#include "shell/request/having.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +30,8 @@ static const struct measure_option {
     {"p99", COLANDER_QUANTILE, 0.99},
     {"p999", COLANDER_QUANTILE, 0.999},
 };
+
+#define BUCKET "bucket("
 
 #define MEASURE_OPTION_COUNT                                                   \
     (sizeof(measure_options) / sizeof(measure_options[0]))
@@ -65,59 +68,136 @@ is_taken(const struct group_request *asked, const char *name)
     return false;
 }
 
+/* ---------------------------------------------------- keys and measures --- */
+
+/* Returns a copy of a path as people read it, without its backslashes, or NULL
+ * without memory. A byte such as \x0a stays as it is. */
+static char *
+plain_name(const char *path)
+{
+    char *name = strdup(path);
+    char *to = name;
+
+    for (const char *at = name; at != NULL && *at != '\0'; at++) {
+        if (at[0] == '\\' && at[1] != '\0' && at[1] != 'x')
+            at++;
+        *to++ = *at;
+    }
+    if (to != NULL)
+        *to = '\0';
+    return name;
+}
+
+/* Returns the end of the first column of a list: its comma, or the end of the
+ * text. A backslash makes a comma part of a name. */
+static char *
+column_end(char *text)
+{
+    for (; *text != '\0' && *text != ','; text++)
+        text += text[0] == '\\' && text[1] != '\0';
+    return text;
+}
+
+/* Returns the same where the column may be a bucket, which has commas in it. */
+static char *
+key_end(char *text)
+{
+    char *end = column_end(text);
+
+    if (strncmp(text, BUCKET, strlen(BUCKET)) == 0) {
+        while (*end != '\0' && end[-1] != ')')
+            end = column_end(end + 1);
+    }
+    return end;
+}
+
+/* Removes blanks from both ends. */
+static char *
+trim(char *text)
+{
+    size_t size;
+
+    text += strspn(text, " ");
+    size = strlen(text);
+    while (size > 0 && text[size - 1] == ' ' &&
+           (size == 1 || text[size - 2] != '\\'))
+        text[--size] = '\0';
+    return text;
+}
+
 /* Splits "bucket(COL,SIZE,ZONE)" in place. Returns false if it is something
- * else. The last comma that is followed by neither ends COL, so that a column
- * may have commas in its name. */
+ * else. */
 static bool
 split_bucket(char *text, struct colander_group_key *key)
 {
-    static const char begin[] = "bucket(";
-    const size_t size = strlen(text);
-    char *last;
-    char *before;
+    char *parts[3] = {NULL, NULL, NULL};
+    char *at = text + strlen(BUCKET);
 
-    if (strncmp(text, begin, strlen(begin)) != 0 || text[size - 1] != ')')
+    if (text[strlen(text) - 1] != ')')
         return false;
-    text[size - 1] = '\0';
-    key->path = text + strlen(begin);
-    last = strrchr(key->path, ',');
-    if (last == NULL || last == key->path)
-        return false;
-    *last = '\0';
-    key->bucket = last + 1;
-    before = strrchr(key->path, ',');
-    if (before != NULL && before[1] >= '0' && before[1] <= '9') {
-        *before = '\0';
-        key->zone = key->bucket;
-        key->bucket = before + 1;
+    text[strlen(text) - 1] = '\0';
+    for (size_t i = 0; i < 3 && at != NULL; i++) {
+        char *end = column_end(at);
+        const bool is_last = *end == '\0';
+
+        *end = '\0';
+        parts[i] = trim(at);
+        at = is_last ? NULL : end + 1;
     }
-    return true;
+    key->path = parts[0];
+    key->bucket = parts[1];
+    key->zone = parts[2];
+    return at == NULL && parts[1] != NULL && parts[0][0] != '\0';
 }
 
-/* Adds the key of --by. A bucket is called as its column, unless that is taken;
- * then all of it is the name. */
+/* Fails if there are too many columns, or if the path is that of the key. */
+static enum colander_code
+check_column(bool is_full, const char *path, const char *option,
+             struct colander_error *err)
+{
+    const size_t size = strlen(COLANDER_KEY_COLUMN);
+
+    if (is_full)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "at most %d columns to group by, and %d measures",
+                             COLANDER_GROUP_KEYS_MAX,
+                             COLANDER_GROUP_MEASURES_MAX);
+    if (path == NULL || strncmp(path, COLANDER_KEY_COLUMN, size) != 0 ||
+        strchr(".[", path[size]) == NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "--%s: the key is not a column, and each row has "
+                         "another: name a column",
+                         option);
+}
+
+/* Adds a key. It is called as its column, unless that is taken; then `word` is
+ * the name. */
 static enum colander_code
 add_key(struct group_request *asked, const char *word,
         struct colander_error *err)
 {
-    struct colander_group_key *key = &asked->keys[asked->grouping.key_count];
+    struct colander_group_key key = {.path = word};
     char *text = strdup(word);
+    char *name = NULL;
     enum colander_code code = keep_text(asked, text, err);
 
     if (code != COLANDER_OK)
         return code;
-    memset(key, 0, sizeof(*key));
-    key->name = key->path = word;
-    if (strchr(word, '(') != NULL && word[strlen(word) - 1] == ')' &&
-        !split_bucket(text, key))
+    if (strncmp(word, BUCKET, strlen(BUCKET)) == 0 && !split_bucket(text, &key))
         return COLANDER_FAIL(
             err, COLANDER_INVALID,
             "--by: expected a column, or bucket(COL,SIZE) with "
             "a size such as 1h, not '%.100s'",
             word);
-    if (key->bucket != NULL && !is_taken(asked, key->path))
-        key->name = key->path;
-    asked->grouping.key_count++;
+    code = check_column(asked->grouping.key_count == COLANDER_GROUP_KEYS_MAX,
+                        key.path, "by", err);
+    if (code == COLANDER_OK)
+        code = keep_text(asked, name = plain_name(key.path), err);
+    if (code != COLANDER_OK)
+        return code;
+    key.name = is_taken(asked, name) ? word : name;
+    asked->keys[asked->grouping.key_count++] = key;
     return COLANDER_OK;
 }
 
@@ -128,13 +208,20 @@ add_measure(struct group_request *asked, const struct measure_option *option,
 {
     struct colander_measure *measure =
         &asked->measures[asked->grouping.measure_count];
+    char *plain = NULL;
     char *name = NULL;
-    enum colander_code code;
+    enum colander_code code = check_column(asked->grouping.measure_count ==
+                                               COLANDER_GROUP_MEASURES_MAX,
+                                           path, option->name, err);
 
-    if (path == NULL)
-        name = strdup(option->name);
-    else if (asprintf(&name, "%s %s", option->name, path) < 0)
+    if (code != COLANDER_OK)
+        return code;
+    if (path != NULL && (plain = plain_name(path)) == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a name");
+    if (asprintf(&name, "%s%s%s", option->name, path == NULL ? "" : " ",
+                 path == NULL ? "" : plain) < 0)
         name = NULL;
+    free(plain);
     code = keep_text(asked, name, err);
     if (code == COLANDER_OK && is_taken(asked, name)) { /* a column "count" */
         char *longer = NULL;
@@ -164,6 +251,36 @@ measure_option(const char *name)
     return NULL;
 }
 
+/* Adds what an option says: columns, with commas between them. */
+static enum colander_code
+add_columns(struct group_request *asked, const struct argument_choice *choice,
+            const struct measure_option *option, struct colander_error *err)
+{
+    char *text;
+    enum colander_code code;
+
+    if (choice->value == NULL)
+        return option == NULL ? COLANDER_OK
+                              : add_measure(asked, option, NULL, err);
+    text = strdup(choice->value);
+    code = keep_text(asked, text, err);
+    while (code == COLANDER_OK && text != NULL) {
+        char *end = option == NULL ? key_end(text) : column_end(text);
+        char *next = *end == ',' ? end + 1 : NULL;
+
+        if (end == text)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "--%s has an empty column (write columns as "
+                                 "a,b)",
+                                 choice->option->name);
+        *end = '\0';
+        code = option == NULL ? add_key(asked, text, err)
+                              : add_measure(asked, option, text, err);
+        text = next;
+    }
+    return code;
+}
+
 /* Reads keys and measures in the order in which they were written. */
 static enum colander_code
 read_columns(struct group_request *asked, const struct arguments *arguments,
@@ -177,22 +294,15 @@ read_columns(struct group_request *asked, const struct arguments *arguments,
         const struct measure_option *option =
             measure_option(choice->option->name);
 
-        if (asked->grouping.key_count == COLANDER_GROUP_KEYS_MAX ||
-            asked->grouping.measure_count == COLANDER_GROUP_MEASURES_MAX)
-            return COLANDER_FAIL(err, COLANDER_LIMIT,
-                                 "at most %d columns to group by, and %d "
-                                 "measures",
-                                 COLANDER_GROUP_KEYS_MAX - 1,
-                                 COLANDER_GROUP_MEASURES_MAX - 1);
-        if (strcmp(choice->option->name, "by") == 0)
-            code = add_key(asked, choice->value, err);
-        else if (option != NULL)
-            code = add_measure(asked, option, choice->value, err);
+        if (option != NULL || strcmp(choice->option->name, "by") == 0)
+            code = add_columns(asked, choice, option, err);
     }
     if (code == COLANDER_OK && asked->grouping.measure_count == 0)
         code = add_measure(asked, &measure_options[0], NULL, err);
     return code;
 }
+
+/* --------------------------------------------------------------- result --- */
 
 /* Sets the paths of all columns. */
 static enum colander_code
@@ -240,70 +350,31 @@ read_fill(struct group_request *asked, const char *word,
                                         word);
 }
 
-/* Returns the column whose name `text` begins with, the longest, if an operator
- * follows; or SIZE_MAX. */
-static size_t
-column_before(const struct group_request *asked, const char *text)
-{
-    size_t longest = SIZE_MAX;
-
-    for (size_t i = 0; i < asked->path_count; i++) {
-        const char *name = name_at(asked, i);
-        const size_t size = strlen(name);
-
-        if (strncmp(text, name, size) == 0 && text[size] != '\0' &&
-            strchr("=!<>~?", text[size]) != NULL &&
-            (longest == SIZE_MAX || size > strlen(name_at(asked, longest))))
-            longest = i;
-    }
-    return longest;
-}
-
-/* Creates a condition on a column of the result, whose name is not a path. */
-static enum colander_code
-read_condition(const struct group_request *asked, const char *text,
-               struct colander_predicate **condition,
-               struct colander_error *err)
-{
-    const size_t column = column_before(asked, text);
-    char *word = NULL;
-
-    if (column == SIZE_MAX)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--having: '%.100s' does not begin with a column "
-                             "of the groups, such as '%.100s', and an operator",
-                             text, asked->measures[0].name);
-    if (asprintf(&word, "%s%s", asked->paths[column],
-                 text + strlen(name_at(asked, column))) < 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a condition");
-    *condition = colander_where_text(word, err);
-    free(word);
-    if (*condition != NULL)
-        return COLANDER_OK;
-    colander_error_context(err, "--having");
-    return err->code;
-}
-
 static enum colander_code
 read_having(struct group_request *asked, const struct arguments *arguments,
             struct colander_error *err)
 {
     struct colander_predicate **conditions =
         calloc(arguments->choice_count + 1, sizeof(*conditions));
+    struct having_columns columns = {.paths = asked->paths,
+                                     .count = asked->path_count};
     size_t count = 0;
     enum colander_code code = COLANDER_OK;
 
     if (conditions == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for conditions");
+    for (size_t i = 0; i < asked->path_count; i++)
+        columns.names[i] = name_at(asked, i);
     for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
          i++) {
         if (strcmp(arguments->choices[i].option->name, "having") != 0)
             continue;
-        code = read_condition(asked, arguments->choices[i].value,
-                              &conditions[count], err);
+        code = having_read(&columns, arguments->choices[i].value,
+                           &conditions[count], err);
         count += code == COLANDER_OK;
+        if (code != COLANDER_OK)
+            colander_error_context(err, "--having");
     }
     if (code == COLANDER_OK && count > 0) {
         asked->having = colander_all_of(conditions, count, err);
@@ -314,6 +385,25 @@ read_having(struct group_request *asked, const struct arguments *arguments,
     }
     free(conditions);
     return code;
+}
+
+/* Sets the order to the column that `text` is the name of, or its path. */
+static enum colander_code
+set_order(struct group_request *asked, const char *text,
+          struct colander_error *err)
+{
+    asked->grouping.order = text;
+    for (size_t i = 0; text != NULL && i < asked->path_count; i++) {
+        if (strcmp(name_at(asked, i), text) == 0 ||
+            strcmp(asked->paths[i], text) == 0) {
+            asked->grouping.order = name_at(asked, i);
+            return COLANDER_OK;
+        }
+    }
+    if (text == NULL || strchr(text, ',') == NULL)
+        return COLANDER_OK; /* a column that is not there is reported later */
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "--order takes one column, not '%.100s'", text);
 }
 
 /* --order, --limit and --top are about groups, and not about rows. */
@@ -327,7 +417,9 @@ read_order(struct group_request *asked, const struct arguments *arguments,
 
     asked->order = request->order;
     request->order = NULL;
-    grouping->order = asked->order;
+    code = set_order(asked, asked->order, err);
+    if (code != COLANDER_OK)
+        return code;
     grouping->is_descending = request->is_descending;
     grouping->limit = request->limit;
     request->limit = UINT64_MAX;

@@ -31,7 +31,7 @@ prints '{"count":7,"count()":1}
 {"m.x":1,"count()":2}
 {"m.x":2,"count()":1}'
 run 0 group "$store" rows k=1 --by m.x --by 'm.\x78' --max t --sum '\t'
-prints '{"m.x":1,"m.\\x78":1,"max t":1,"sum \\t":1}' # two spellings of a path
+prints '{"m.x":1,"m.\\x78":1,"max t":1,"sum t":1}' # two spellings of a path
 run 0 group "$store" rows --by m.x --count --having 'm.x>1'
 prints '{"m.x":2,"count":1}'
 run 0 group "$store" rows s=a --by s --having 'count>=3' --having 'sum t<8' --count --sum t
@@ -52,8 +52,50 @@ prints 'at,count
 2026-03-30T22:00:00Z,1'
 run 0 group "$store" rows --by 'bucket(at,1mo)' --by 'bucket(at,1y)' 'k>0' --key 1
 prints '{"at":"2026-03-01T00:00:00Z","bucket(at,1y)":"2026-01-01T00:00:00Z","count":1}'
+run 0 group "$store" rows --by 'bucket( at , 1d, Europe/Berlin),s' s=b --avg k,t --format csv
+prints 'at,s,avg k,avg t
+,b,6.0,5.0
+2026-03-28T23:00:00Z,b,3.0,'
 run 2 group "$store" rows --first t
 says_some 'no time column'
+
+# Conditions on groups are those on rows, and columns may have blanks in them.
+having()
+{
+    run 0 group "$store" rows --by s,k --count --sum t --last s --time k \
+        --order 'sum t' --having "$1"
+    "$COLANDER" group "$store" rows --by s,k --count --sum t --last s --time k \
+        --order 'sum t' >"$work/all"
+    grep -E "$2" "$work/all" >"$work/some"
+    cmp -s "$work/out" "$work/some" || complain "--having '$1'"
+}
+having 'k>5 or k<2' '"k":[16]'
+having 'k > 5 or k < 2' '"k":[16]'
+having 'not (k>5 or k<2) and sum t<4' '"k":2'
+having '(k=1 or(sum t=5))' '"k":[16]'
+having 'k=[1, 6] (s="b" or last s="a b")' '"k":6'
+having 'sum t!=null and last s:A' '"k":[125]'
+having 'sum t? k>=4 s!="b"' '"k":[45]'
+having 's=~^[(]?a$ or s~~b' '"k":'
+run 2 group "$store" rows --having '(count>3'
+says_some "--having: '[(]' without '[)]'"
+run 2 group "$store" rows --having 'count>3 or'
+says_some '--having: expected a condition'
+run 2 group "$store" rows --having ''
+says_some '--having: expected a condition'
+
+# Names are shown without backslashes, and both are understood.
+printf 'PM2.5,a=b,"c,d",Temp (C)\n5,x,1,9\n7,y,2,8\n' >"$work/names.csv"
+run 0 load "$store" names "$work/names.csv"
+run 0 group "$store" names --by 'PM2\.5,c\,d,Temp (C)' --max 'a\=b,c\,d' --format csv
+prints 'PM2.5,"c,d",Temp (C),max a=b,"max c,d"
+5,1,9,x,1
+7,2,8,y,2'
+for name in PM2.5 'PM2\.5'; do
+    run 0 group "$store" names --by 'PM2\.5' --max 'a\=b' --order "$name:desc" \
+        --having "$name>4 and max a=b~x"
+    prints '{"PM2.5":5,"max a=b":"x"}'
+done
 run 0 families "$store" rows --time at
 run 0 group "$store" rows --first t --last t --last s --since 2026-03-28T23:00:00Z
 prints '{"first t":2.5,"last t":"x","last s":"a"}'
@@ -67,6 +109,11 @@ says_some "did you mean 's'?"
 
 for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     "--by bucket(at)|expected a column, or bucket" \
+    "--by bucket(at,1d,UTC,x)|expected a column, or bucket" \
+    "--by bucket(at,1d|expected a column, or bucket" \
+    '--by s,,k|--by has an empty column' '--max ,t|--max has an empty column' \
+    '--by _key|the key is not a column' '--max _key.x|the key is not a column' \
+    '--by s,k --order s,k|--order takes one column' \
     "--by bucket(at,1d,Nowhere)|time zone 'Nowhere'" \
     '--by m[]|a path without' '--having nothing>1|does not begin with a column' \
     '--fill 0|exactly one key' '--fill 1|expected null, prev or 0' \
@@ -75,6 +122,12 @@ for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     read -r -a given <<<"${mistake%%|*}"
     run 2 group "$store" rows "${given[@]}"
     says_some "${mistake#*|}"
+done
+run 0 group "$store" rows --by "$(seq -s, 16)" --max "$(seq -s, 64)"
+for many in "--by $(seq -s, 17)" "--max $(seq -s, 65)"; do
+    read -r -a given <<<"$many"
+    run 1 group "$store" rows "${given[@]}"
+    says_some 'at most 16 columns to group by, and 64 measures'
 done
 run 1 group "$store" rows --by k --memory 1
 says_some '--memory: 1 groups take more than 1 bytes'
