@@ -204,6 +204,11 @@ COLANDER_API size_t colander_groups_count(const struct colander_groups *groups);
 COLANDER_API uint64_t colander_groups_left_out(
     const struct colander_groups *groups, const char *name);
 
+/* Returns how many seconds the clocks in the zone of the bucket called `name`
+ * are ahead of UTC at `second` since 1970; 0 if it has no zone. */
+COLANDER_API int32_t colander_groups_offset(
+    const struct colander_groups *groups, const char *name, int64_t second);
+
 /* Frees the groups. NULL is allowed. */
 COLANDER_API void colander_groups_destroy(struct colander_groups *groups);
 

@@ -147,3 +147,16 @@ colander_groups_left_out(const struct colander_groups *groups, const char *name)
     }
     return 0;
 }
+
+int32_t
+colander_groups_offset(const struct colander_groups *groups, const char *name,
+                       int64_t second)
+{
+    const struct group_plan *plan = &groups->plan;
+
+    for (size_t i = 0; i < plan->key_count; i++) {
+        if (strcmp(plan->keys[i].name, name) == 0)
+            return zone_period(plan->keys[i].bucket.zone, second).offset;
+    }
+    return 0;
+}

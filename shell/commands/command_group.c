@@ -8,6 +8,7 @@
 #include "shell/group_request.h"
 #include "shell/output.h"
 #include "shell/pager.h"
+#include "shell/text.h"
 
 #include <stdlib.h>
 
@@ -17,6 +18,9 @@ struct group_run {
     struct find_run find;
     struct colander_groups *groups;
     struct output *output;
+    bool shows_local;                     /* buckets as times of their zone */
+    struct colander_row_builder *builder; /* of rows with these */
+    struct colander_buffer text;
     const char **unseen;         /* paths that no group has had */
     const char **unseen_results; /* of these, the columns of the result */
     size_t unseen_count;
@@ -102,6 +106,64 @@ see_group(struct group_run *run, struct colander_slice row,
     return code;
 }
 
+/* Replaces a bucket by the time on the clocks of its zone, as a text: it can be
+ * pasted into a condition. One that RFC 3339 cannot write stays as it is. */
+static enum colander_code
+make_local(struct group_run *run, const char *name,
+           struct colander_value *value, struct colander_error *err)
+{
+    const int32_t offset =
+        colander_groups_offset(run->groups, name, value->second);
+    const struct colander_value local =
+        colander_timestamp(value->second + offset, 0);
+    const int minutes = abs(offset) / 60;
+    struct colander_buffer *text = &run->text;
+    enum colander_code code;
+
+    if (offset == 0 || offset % 60 != 0)
+        return COLANDER_OK;
+    colander_buffer_clear(text);
+    code = text_append_value(text, &local, SIZE_MAX, err);
+    if (code != COLANDER_OK || text->size != strlen("2026-03-28T00:00:00Z"))
+        return code;
+    text->size--; /* the Z */
+    code = text_append_format(text, err, "%c%02d:%02d", offset < 0 ? '-' : '+',
+                              minutes / 60, minutes % 60);
+    *value = colander_string(colander_buffer_slice(text));
+    return code;
+}
+
+/* Makes all buckets of a zone in the row local. */
+static enum colander_code
+make_all_local(struct group_run *run, struct colander_slice *row,
+               struct colander_error *err)
+{
+    const struct colander_grouping *grouping = &run->asked->grouping;
+    const size_t count = run->asked->path_count;
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const bool is_key = i < grouping->key_count;
+        const char *name =
+            is_key ? grouping->keys[i].name
+                   : grouping->measures[i - grouping->key_count].name;
+        struct colander_value value;
+        bool found;
+
+        code =
+            colander_row_get(*row, run->asked->paths[i], &value, &found, err);
+        if (code != COLANDER_OK || !found)
+            continue;
+        if (is_key && grouping->keys[i].zone != NULL &&
+            value.type == COLANDER_TIMESTAMP)
+            code = make_local(run, name, &value, err);
+        colander_row_builder_add(run->builder, name, value);
+    }
+    return code == COLANDER_OK
+               ? colander_row_builder_finish(run->builder, row, err)
+               : code;
+}
+
 static enum colander_code
 print_groups(struct group_run *run, struct colander_error *err)
 {
@@ -119,6 +181,8 @@ print_groups(struct group_run *run, struct colander_error *err)
             break;
         run->group_count++;
         code = see_group(run, result.row, err);
+        if (code == COLANDER_OK && run->shows_local)
+            code = make_all_local(run, &result.row, err);
         if (code == COLANDER_OK)
             code = output_row(run->output, &result, err);
     }
@@ -253,6 +317,13 @@ open_output(struct group_run *run, const struct session *session,
         session_format(session, arguments_value(arguments, "format"),
                        OUTPUT_TABLE, &options, err);
 
+    run->shows_local = false;
+    for (size_t i = 0; i < run->asked->grouping.key_count; i++)
+        run->shows_local |= run->asked->grouping.keys[i].zone != NULL &&
+                            options.format != OUTPUT_MSGPACK;
+    run->builder = colander_row_builder_create();
+    if (code == COLANDER_OK && run->builder == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a group");
     return code == COLANDER_OK ? output_create(session_out(session), &options,
                                                &run->output, err)
                                : code;
@@ -288,6 +359,8 @@ run_grouping(struct session *session, const struct arguments *arguments,
              COLANDER_OK)
         status = SESSION_FAILED;
     free(run.unseen);
+    colander_row_builder_destroy(run.builder);
+    colander_buffer_release(&run.text);
     output_destroy(run.output);
     colander_groups_destroy(run.groups);
     explanation_release(&run.find.explanation);

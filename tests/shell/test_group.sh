@@ -46,16 +46,30 @@ run 0 group "$store" rows --by 'bucket(at,1d,Europe/Berlin)' --format csv --fill
 prints 'at,count
 ,1
 ,1
-2026-03-27T23:00:00Z,1
-2026-03-28T23:00:00Z,2
-2026-03-29T22:00:00Z,0
-2026-03-30T22:00:00Z,1'
+2026-03-28T00:00:00+01:00,1
+2026-03-29T00:00:00+01:00,2
+2026-03-30T00:00:00+02:00,0
+2026-03-31T00:00:00+02:00,1'
+run 0 group "$store" rows --by 'bucket(at,1h,America/New_York),bucket(at,1h)' k=1
+prints '{"at":"2026-03-28T18:00:00-04:00","bucket(at,1h)":"2026-03-28T22:00:00Z","count":1}'
+run 0 group "$store" rows --by 'bucket(at,1d,Asia/Kolkata),s' --having 'at=2026-03-29T00:00:00+05:30'
+prints '{"at":"2026-03-29T00:00:00+05:30","s":"a","count":2}'
+run 0 group "$store" rows 'at>=2026-03-29T00:00:00+01:00' --by 'bucket(at,1d,Europe/London)' --format csv
+prints 'at,count
+2026-03-28T00:00:00Z,1
+2026-03-29T00:00:00Z,1
+2026-03-31T00:00:00+01:00,1'
+"$COLANDER" group "$store" rows k=1 --by 'bucket(at,1d,Asia/Kolkata)' \
+    --format msgpack >"$work/buckets"
+run 0 load "$work/other" buckets "$work/buckets" --format msgpack
+run 0 find "$work/other" buckets at=@2026-03-28T18:30:00Z --count
+prints 1
 run 0 group "$store" rows --by 'bucket(at,1mo)' --by 'bucket(at,1y)' 'k>0' --key 1
 prints '{"at":"2026-03-01T00:00:00Z","bucket(at,1y)":"2026-01-01T00:00:00Z","count":1}'
 run 0 group "$store" rows --by 'bucket( at , 1d, Europe/Berlin),s' s=b --avg k,t --format csv
 prints 'at,s,avg k,avg t
 ,b,6.0,5.0
-2026-03-28T23:00:00Z,b,3.0,'
+2026-03-29T00:00:00+01:00,b,3.0,'
 run 2 group "$store" rows --first t
 says_some 'no time column'
 
