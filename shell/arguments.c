@@ -104,6 +104,12 @@ add_option(struct arguments *arguments, const struct argument_option *options,
             return COLANDER_FAIL(err, COLANDER_INVALID, "%.*s needs a value",
                                  (int)size, word);
         value = argv[++*index];
+        if (strncmp(value, "--", 2) == 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "%.*s needs a value before '%.40s' (or write "
+                                 "%.*s=%.40s)",
+                                 (int)size, word, value, (int)size, word,
+                                 value);
     }
     arguments->choices[arguments->choice_count].option = option;
     arguments->choices[arguments->choice_count++].value = value;
@@ -254,9 +260,8 @@ arguments_shift(struct arguments *arguments)
 
 /* --------------------------------------------------------------- lists --- */
 
-/* Returns the end of the path at `path`: its comma or terminator. */
-static char *
-path_end(char *path)
+char *
+argument_path_end(char *path)
 {
     while (*path != '\0' && *path != ',')
         path += path[0] == '\\' && path[1] != '\0' ? 2 : 1;
@@ -269,7 +274,7 @@ add_paths(struct argument_list *list, char *text, const char *name,
           struct colander_error *err)
 {
     for (bool is_last = false; !is_last;) {
-        char *end = path_end(text);
+        char *end = argument_path_end(text);
 
         is_last = *end == '\0';
         if (end == text)

@@ -3,7 +3,8 @@
  *
  * An option is --name, --name VALUE or --name=VALUE. An option of one letter
  * has one dash. "--" ends the options. A word such as -5 is not an option, so
- * negative keys need no quoting.
+ * negative keys need no quoting. A value that begins with -- needs --name=VALUE,
+ * as most are options whose place is taken by mistake.
  *
  * Life:   a zeroed struct -> parse -> has, value, number -> release
  * Memory: all texts are borrowed from argv
@@ -98,6 +99,10 @@ struct argument_list {
     const char **paths; /* none: the option is missing */
     size_t count;
 };
+
+/* Returns the end of the first path of a list: its comma, or the end of the
+ * text. A backslash makes a comma part of a name. */
+char *argument_path_end(char *path);
 
 /* Reads the paths of every option `name`. Commas separate them; a backslash
  * makes a comma part of a name. Release the list also on failure. */

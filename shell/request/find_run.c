@@ -206,6 +206,12 @@ begin_order(struct reading *reading, struct colander_error *err)
 
     if (request->order == NULL)
         return COLANDER_OK;
+    if (*argument_path_end(request->order) == ',')
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "--order takes one column, not '%.100s' (write \\, "
+            "for a comma in its name)",
+            request->order);
     colander_order_init(&order);
     order.path = request->order;
     order.is_descending = request->is_descending;

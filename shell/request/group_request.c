@@ -88,25 +88,15 @@ plain_name(const char *path)
     return name;
 }
 
-/* Returns the end of the first column of a list: its comma, or the end of the
- * text. A backslash makes a comma part of a name. */
-static char *
-column_end(char *text)
-{
-    for (; *text != '\0' && *text != ','; text++)
-        text += text[0] == '\\' && text[1] != '\0';
-    return text;
-}
-
-/* Returns the same where the column may be a bucket, which has commas in it. */
+/* Returns the end of the first key of a list. A bucket has commas in it. */
 static char *
 key_end(char *text)
 {
-    char *end = column_end(text);
+    char *end = argument_path_end(text);
 
     if (strncmp(text, BUCKET, strlen(BUCKET)) == 0) {
         while (*end != '\0' && end[-1] != ')')
-            end = column_end(end + 1);
+            end = argument_path_end(end + 1);
     }
     return end;
 }
@@ -137,7 +127,7 @@ split_bucket(char *text, struct colander_group_key *key)
         return false;
     text[strlen(text) - 1] = '\0';
     for (size_t i = 0; i < 3 && at != NULL; i++) {
-        char *end = column_end(at);
+        char *end = argument_path_end(at);
         const bool is_last = *end == '\0';
 
         *end = '\0';
@@ -265,7 +255,7 @@ add_columns(struct group_request *asked, const struct argument_choice *choice,
     text = strdup(choice->value);
     code = keep_text(asked, text, err);
     while (code == COLANDER_OK && text != NULL) {
-        char *end = option == NULL ? key_end(text) : column_end(text);
+        char *end = option == NULL ? key_end(text) : argument_path_end(text);
         char *next = *end == ',' ? end + 1 : NULL;
 
         if (end == text)

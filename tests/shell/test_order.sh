@@ -56,6 +56,14 @@ prints 2
 run 2 find s rows --order 'v['
 says_some '^colander: find: --order: path'
 run 2 find s rows --order v --order t
+run 2 find s rows --order v,t
+says_some "^colander: find: --order takes one column, not 'v,t'"
+run 0 find s rows --order 'v\,t' --limit 1
+says_some "no row has 'v\\\\,t'"
+run 2 find s rows --order --limit 2
+says "colander: find: --order needs a value before '--limit' (or write --order=--limit)"
+run 0 find s rows --limit 1 --order=--limit
+says "no row has '--limit'"
 
 # The demo's tweets, each of which has likes.
 "$COLANDER" find demo tweets --select lang,likes >all
