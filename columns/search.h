@@ -24,6 +24,9 @@ search_create(enum colander_search how, struct colander_slice text,
               bool is_folded, struct search **search, size_t *offset,
               struct colander_error *err);
 
+/* Returns whether words or a phrase are looked for. */
+bool search_is_of_words(const struct search *search);
+
 /* NULL is allowed. */
 void search_destroy(struct search *search);
 

@@ -6,6 +6,7 @@
  *     COL=[VALUE,...]  equals one of them    COL~TEXT   begins with TEXT
  *     COL?  exists                           COL!       is missing
  *     COL~~TEXT  has TEXT in it              COL=~PATTERN  COL!~PATTERN
+ *     ~~TEXT  =~PATTERN  some column is such a text
  *     COL:WORDS  is a text with these words  WORDS      some column is
  *     COL:"PHRASE"  with words that follow   "PHRASE"
  *                   each other

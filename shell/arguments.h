@@ -3,8 +3,8 @@
  *
  * An option is --name, --name VALUE or --name=VALUE. An option of one letter
  * has one dash. "--" ends the options. A word such as -5 is not an option, so
- * negative keys need no quoting. A value that begins with -- needs --name=VALUE,
- * as most are options whose place is taken by mistake.
+ * negative keys need no quoting. A value that begins with -- needs
+ * --name=VALUE, as most of them are the next option, by mistake.
  *
  * Life:   a zeroed struct -> parse -> has, value, number -> release
  * Memory: all texts are borrowed from argv

@@ -573,5 +573,7 @@ colander_predicate_condition(const struct colander_predicate *predicate,
     condition->values = leaf->values;
     condition->value_count = leaf->value_count;
     condition->is_alternative = is_alternative;
+    condition->is_words =
+        leaf->kind == PREDICATE_SEARCH && search_is_of_words(leaf->search);
     return true;
 }

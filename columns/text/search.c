@@ -53,10 +53,11 @@ fail_words(enum colander_code code, struct colander_slice text,
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "more than %d words are looked for",
                              COLANDER_SEARCH_WORDS_MAX);
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         text.size == 0
-                             ? "expected a word"
-                             : "it has no words: COL~~TEXT finds other texts");
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        text.size == 0
+            ? "expected a word"
+            : "it has no words: ~~TEXT and COL~~TEXT find other texts");
 }
 
 /* Whether the byte after a word is a * at the end of something. */
@@ -444,8 +445,7 @@ prepare(struct search *search, struct colander_slice text, bool is_folded,
 
     if (search->how == COLANDER_SEARCH_PATTERN)
         return pattern_create(text, is_folded, &search->pattern, offset, err);
-    if (search->how == COLANDER_SEARCH_WORDS ||
-        search->how == COLANDER_SEARCH_PHRASE)
+    if (search_is_of_words(search))
         return read_words(search, text, offset, err);
     if (!is_folded)
         return colander_buffer_append(&search->folded, text.data, text.size,
@@ -486,6 +486,13 @@ search_create(enum colander_search how, struct colander_slice text,
         *search = NULL;
     }
     return code;
+}
+
+bool
+search_is_of_words(const struct search *search)
+{
+    return search->how == COLANDER_SEARCH_WORDS ||
+           search->how == COLANDER_SEARCH_PHRASE;
 }
 
 void

@@ -45,7 +45,7 @@ static const struct condition_operator {
 
 /* The parts of a condition, borrowed from its text except for the path. */
 struct condition {
-    char *path;
+    char *path;                            /* NULL: any column */
     const struct condition_operator *sign; /* NULL: words are looked for */
     const char *value;                     /* after the operator, or words */
     bool is_folded; /* texts are compared whatever their case */
@@ -139,9 +139,16 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
     *offset = size;
     if (found == NULL)
         return take_words(condition, text, offset, err);
+    condition->sign = found;
+    condition->value = text + size + strlen(found->sign);
+    if (size == 0 && (found->operation == PIECE || found->operation == PATTERN))
+        return COLANDER_OK;
     if (size == 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "expected a column before '%s'", found->sign);
+                             "expected a column before '%s'%s", found->sign,
+                             found->operation == NO_PATTERN
+                                 ? " (not =~PATTERN is for any column)"
+                                 : "");
     if (has_space) {
         *offset = size - 1;
         return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -149,16 +156,15 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
                              "in a space needs a backslash before it)",
                              found->sign);
     }
-    condition->value = text + size + strlen(found->sign);
     if ((found->operation == EXISTS || found->operation == MISSING) &&
         *condition->value != '\0') {
         *offset = (size_t)(condition->value - text);
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unexpected text after '%s' (another condition, "
-                             "( and ) are words of their own)",
+                             "( and ) are words of their own; --search is for "
+                             "texts with signs)",
                              found->sign);
     }
-    condition->sign = found;
     return set_path(condition, text, size, err);
 }
 
@@ -323,11 +329,9 @@ build(const struct condition *condition, const char *text, size_t *offset,
     struct colander_predicate *predicate;
 
     *offset = 0;
-    if (condition->path == NULL)
-        return build_words(condition, offset, err);
-    if (!is_path(condition->path, offset, err))
+    if (condition->path != NULL && !is_path(condition->path, offset, err))
         return NULL;
-    if (is_key(condition->path)) {
+    if (condition->path != NULL && is_key(condition->path)) {
         COLANDER_FAIL(err, COLANDER_INVALID,
                       "the key is not a column: use --key, --prefix, --from "
                       "or --to");

@@ -180,6 +180,7 @@ const struct command command_find = {
         "  COL~~TEXT             it is a text with TEXT in it\n"
         "  COL=~PATTERN  COL!~PATTERN\n"
         "                        an RE2 pattern matches some of it, or none\n"
+        "  '~~TEXT'  '=~PATTERN' some column is such a text\n"
         "\n"
         "Words match whatever their case; rain* is the beginning of one. With\n"
         "-i the case of other texts does not matter either. Conditions on\n"

@@ -174,8 +174,10 @@ read_exact(struct column_stats *stats, struct colander_family *family,
     return is_exact;
 }
 
+/* Adds that no row has the path, of `condition` if that is not NULL. */
 static void
-add_unknown(const struct column_stats *stats, const char *path, bool is_exact,
+add_unknown(const struct column_stats *stats, const char *path,
+            const struct colander_condition *condition, bool is_exact,
             struct report *report)
 {
     const char *meant = find_meant(stats, path);
@@ -186,11 +188,17 @@ add_unknown(const struct column_stats *stats, const char *path, bool is_exact,
         report_add(report, "none of %s rows has ",
                    THOUSANDS(column_stats_row_count(stats)));
     add_path(path, report);
-    if (meant == NULL)
-        return;
-    report_add(report, ": did you mean ");
-    add_path(meant, report);
-    report_add(report, "?");
+    if (meant != NULL) {
+        report_add(report, ": did you mean ");
+        add_path(meant, report);
+        report_add(report, "?");
+    } else if (condition != NULL && condition->is_words) {
+        report_add(report, ": write --search '");
+        report_add_text(report, colander_slice_text(path));
+        report_add(report, ":");
+        report_add_text(report, condition->values->bytes);
+        report_add(report, "' to look for words in any column");
+    }
 }
 
 /* --------------------------------------------------------------- types --- */
@@ -429,7 +437,7 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
         column = column_stats_find(stats, path);
     }
     if (column == NULL) {
-        add_unknown(stats, path, is_exact, report);
+        add_unknown(stats, path, condition, is_exact, report);
         return true;
     }
     if (condition != NULL && condition->value_count > 0 &&

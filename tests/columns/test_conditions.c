@@ -180,7 +180,7 @@ TEST(any_finds_typed_values_at_every_depth)
 #define OPERATORS "operators are =, !=, <, <=, >, >=, ~"
 #define APART(sign)                                                            \
     "unexpected text after '" sign "' (another condition, ( and ) are words "  \
-    "of their own)"
+    "of their own; --search is for texts with signs)"
 #define SLIP(sign, hint)                                                       \
     "unexpected '" sign "' (" hint "; a text that begins with '" sign          \
     "' needs double quotes)"

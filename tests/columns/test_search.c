@@ -257,6 +257,8 @@ TEST(columns_that_matched_are_reported)
     check_columns("\"cold snow\"", "tags[].text ");
     check_columns("heavy|lang=en", "text lang city ");
     check_columns("text=~rain", "text ");
+    check_columns("~~old sn", "tags[].text ");
+    check_columns("=~^[hH].*[a-z] r|lang=en", "text lang ");
     check_columns("not|hail|lang=en", "lang ");
 }
 
@@ -268,7 +270,7 @@ TEST(searches_in_any_column_are_told_apart)
     } cases[] = {
         {"rain", true},  {"a=1|or|rain", true}, {"text:rain", false},
         {"a=1", false},  {"not|rain", false},   {"a=1|(|b=1|rain|)", true},
-        {"a~~x", false},
+        {"a~~x", false}, {"a=1|or|~~x", true},  {"=~x", true},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -290,6 +292,7 @@ TEST(a_search_is_a_condition_on_its_column)
     assert_true(colander_predicate_condition(predicate, 0, &condition));
     assert_string_equal(condition.path, "text");
     assert_int_equal(condition.value_count, 1);
+    assert_true(condition.is_words);
     assert_true(colander_slice_equal(condition.values->bytes,
                                      colander_slice_text("snow")));
     assert_false(colander_predicate_condition(predicate, 1, &condition));
@@ -306,8 +309,14 @@ TEST(mistakes_are_reported_with_their_place)
         {"a=1|text:", 1, 5, "expected a word"},
         {"a=1|:rain", 1, 0, "expected a column before ':'"},
         {"!!", 0, 0, "expected a column before '!'"},
-        {"-,-", 0, 0, "it has no words: COL~~TEXT finds other texts"},
-        {"text:-,-", 0, 5, "it has no words: COL~~TEXT finds other texts"},
+        {"~x", 0, 0, "expected a column before '~'"},
+        {"!~x", 0, 0,
+         "expected a column before '!~' (not =~PATTERN is for any column)"},
+        {"=~a(b", 0, 2, "pattern: missing ): a(b"},
+        {"~~\"x", 0, 2, NULL},
+        {"-,-", 0, 0, "it has no words: ~~TEXT and COL~~TEXT find other texts"},
+        {"text:-,-", 0, 5,
+         "it has no words: ~~TEXT and COL~~TEXT find other texts"},
         {"text:rai* storm", 0, 8, "only the last word may end in *"},
         {"rai* storm", 0, 3, "only the last word may end in *"},
         {"text:\"rain", 0, 5, NULL},

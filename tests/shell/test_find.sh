@@ -75,7 +75,7 @@ says "colander: find: no family 'bogus' in '$demo': its families are 'sensors', 
 # Mistakes
 mistake 'expected a condition: COL=VALUE, COL<VALUE, COL~TEXT, COL?, or a word' 0 ''
 mistake "expected a column before '>='" 0 '>=5'
-mistake "unexpected text after '?' (another condition, ( and ) are words of their own)" 5 \
+mistake "unexpected text after '?' (another condition, ( and ) are words of their own; --search is for texts with signs)" 5 \
     'user?x'
 mistake '( and ) are words of their own (a name that begins so needs a backslash before it)' \
     0 '(user=Smith'

@@ -29,6 +29,9 @@ count "$(text 'rai[a-z]*')" 'text:rai*'
 count "$(text '.*rain.*|.*train.*')" 'text~~rain'
 count 0 'text~~RAIN'
 count "$(text '.*rain.*|.*train.*')" -i 'text~~RAIN'
+count "$(grep -c 'oust' "$work/all")" '~~oust'
+count 0 '~~OUST'
+count "$(grep -c 'oust' "$work/all")" -i '~~OUST' '~~o'
 count "$((10000 - rain))" not text:rain
 count "$(grep -Eciw 'rain' "$work/all")" rain
 count "$(grep -Eciw 'houston' "$work/all")" --search houston
@@ -41,6 +44,7 @@ if ! "$COLANDER" find "$demo" tweets text=~x --limit 0 2>&1 |
     count "$(text '.*[^a-z]r[ai]+n$')" 'text=~[^a-z]r[ai]+n$'
     count "$((10000 - $(text '.*[^a-z]r[ai]+n$')))" 'text!~[^a-z]r[ai]+n$'
     count "$(text '.*[^a-z]r[ai]+n$')" -i 'text=~[^A-Z]R[ai]+N$'
+    count "$(grep -cE ':"H[a-z]+on"' "$work/all")" '=~^H[a-z]+on$'
 fi
 
 # Dot commands, exports and changes read the same.
@@ -104,7 +108,7 @@ mistake() { # MESSAGE OFFSET WORD...
 }
 mistake 'only the last word may end in *' 8 'text:rai* storm'
 mistake 'only the last word may end in *' 3 --search 'rai* storm'
-mistake 'it has no words: COL~~TEXT finds other texts' 0 --search '...'
+mistake 'it has no words: ~~TEXT and COL~~TEXT find other texts' 0 --search '...'
 mistake 'expected a word' 5 'text:'
 mistake "'[' must be followed by ']' (a[] is any element of a)" 4 'żółw[:x'
 
@@ -113,4 +117,14 @@ run 0 find "$demo" tweets likes:5
 says 'likes holds numbers, "5" is a text'
 run 0 find "$demo" tweets txet:rain
 says "no row has 'txet': did you mean 'text'?"
+
+# Words with a colon in them are read as COL:WORDS.
+run 0 find "$demo" tweets 12:30
+says "no row has '12': write --search '12:30' to look for words in any column"
+run 0 find "$demo" tweets https://example.org/rain
+says "no row has 'https': write --search 'https://example.org/rain' to look for words in any column"
+run 0 group "$demo" tweets 12:30 --by lang
+says "no row has '12': write --search '12:30' to look for words in any column"
+mistake 'unexpected text after '"'?'"' (another condition, ( and ) are words of their own; --search is for texts with signs)' 23 \
+    'https://example.org/it?a=b'
 finish
