@@ -243,22 +243,20 @@ add_all_left_out(const struct group_run *run, struct report *report)
                      wanted(grouping->measures[i].aggregate), report);
 }
 
-/* Why there are no rows, or which columns none of them has. */
+/* Adds why there are no rows, or which columns none of them has. */
 static void
 add_hint(const struct group_run *run, struct report *report)
 {
-    const uint64_t row_count = run->find.explanation.row_count;
     const struct hint_question question = {
         .family = run->find.family,
-        .where = row_count == 0 ? run->asked->request.where : NULL,
         .paths = run->unseen,
-        .path_count =
-            row_count > 0 && run->group_count > 0 ? run->unseen_count : 0,
+        .path_count = run->unseen_count,
     };
-
     struct report hint = REPORT_EMPTY;
 
-    if (question.where != NULL || question.path_count > 0)
+    find_run_add_hint(&run->find, &hint);
+    if (run->find.explanation.row_count > 0 && run->group_count > 0 &&
+        run->unseen_count > 0)
         hint_add(&question, &hint);
     if (hint.text.size > 0) {
         begin_line(report);
@@ -345,6 +343,7 @@ run_grouping(struct session *session, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = group_request_read(asked, session, arguments, run.find.family,
                                   &err);
+    hint_missing_init(&run.find.missing, NULL, 0, NULL, asked->request.where);
     if (code == COLANDER_OK)
         code = colander_groups_create(&asked->grouping, &run.groups, &err);
     if (code == COLANDER_OK)
@@ -363,6 +362,7 @@ run_grouping(struct session *session, const struct arguments *arguments,
     colander_buffer_release(&run.text);
     output_destroy(run.output);
     colander_groups_destroy(run.groups);
+    hint_missing_release(&run.find.missing);
     explanation_release(&run.find.explanation);
     colander_family_close(run.find.family);
     return status;

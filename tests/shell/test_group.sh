@@ -120,6 +120,17 @@ run 0 group "$store" rows s=z --by s
 prints ''
 run 0 group "$store" rows --by S
 says_some "did you mean 's'?"
+run 0 group "$store" rows --where 'k == "z"'
+says 'k holds numbers, z is a text'
+run 0 group "$store" rows --where 'kk == 5'
+says "no row has 'kk'"
+run 0 group "$store" rows k=1 or kk=2 --by s --max t
+says "no row has 'kk'"
+run 0 group "$store" rows k=1 or kk=2 --max tt
+says "no row has 'kk'
+no row has 'tt'"
+run 0 group "$store" rows k=1 or t=2 or count=8 --by s
+says ''
 
 for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     "--by bucket(at)|expected a column, or bucket" \
