@@ -220,8 +220,29 @@ least_of(const struct grid *grid, const struct column *column)
     return WIDTH_LEAST;
 }
 
-/* Gives each column the least it needs, as far as the line reaches; then what
- * is over to the first that want more. */
+/* Gives a cell after the other, of *left, to the columns that want more; those
+ * in the last place only count if `is_last`. */
+static void
+widen(struct grid *grid, size_t *left, bool is_last)
+{
+    for (bool is_given = true; *left > 0 && is_given;) {
+        is_given = false;
+        for (size_t i = 0; i<grid->shown_count && * left> 0; i++) {
+            struct column *column = &grid->columns[grid->shown[i]];
+
+            if (column->width >= column->wanted ||
+                (column->place == GRID_LAST && !is_last))
+                continue;
+            column->width++;
+            --*left;
+            is_given = true;
+        }
+    }
+}
+
+/* Gives each column the least it needs, as far as the line reaches. What is
+ * over goes to those that want more: maps and arrays, which are in the last
+ * place and mostly cut, get what the others leave. */
 static void
 fix_widths(struct grid *grid)
 {
@@ -241,18 +262,8 @@ fix_widths(struct grid *grid)
         column->width = least_of(grid, column);
         left -= taken < left ? taken : left;
     }
-    for (bool is_given = true; left > 0 && is_given;) {
-        is_given = false;
-        for (size_t i = 0; i < grid->shown_count && left > 0; i++) {
-            struct column *column = &grid->columns[grid->shown[i]];
-
-            if (column->width >= column->wanted)
-                continue;
-            column->width++;
-            left--;
-            is_given = true;
-        }
-    }
+    widen(grid, &left, false);
+    widen(grid, &left, true);
     grid->is_fixed = true;
 }
 

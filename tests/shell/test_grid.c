@@ -237,6 +237,22 @@ TEST(a_key_is_never_cut_and_columns_stand_where_they_are_placed)
                           "the format line prints all");
 }
 
+TEST(maps_and_arrays_get_the_width_that_other_columns_leave)
+{
+    SCOPED_GRID grid = grid_create(34, GRID_PLAIN);
+    size_t column;
+
+    OK(grid_row(grid, NULL));
+    put(grid, "k", "1", true);
+    put(grid, "list", "[1,2,3,4,5,6,7,8,9,10,11,12]", false);
+    OK(grid_column(grid, colander_slice_text("list"), &column, NULL));
+    grid_place(grid, column, GRID_LAST);
+    put(grid, "text", "abcdefghijklmnopqrst", false);
+    assert_printed(grid, "k  text                  list\n"
+                         "-  --------------------  ---------\n"
+                         "1  abcdefghijklmnopqrst  [1,2,3,4\xE2\x80\xA6\n");
+}
+
 TEST(a_grid_without_a_width_cuts_nothing_in_later_rows_either)
 {
     SCOPED_GRID grid = grid_create(GRID_UNCUT, GRID_PLAIN);
