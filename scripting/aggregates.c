@@ -1,7 +1,7 @@
 /*
  * Aggregates: rows of a query, counted by the value of a column, with sums and
- * extremes of another column. Rows stream through; only the groups are held.
- * Their memory is limited, because it grows with the number of values.
+ * extremes of another column. They are groups (columns/groups.h) with one key
+ * and one measure.
  *
  * Without a group all rows are one. A row without the column, or with a map or
  * an array in it, is skipped.
@@ -9,8 +9,6 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/groups.h"
-#include "core/array.h"
-#include "core/hash_index.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
 #include "scripting/groupings.h"
@@ -23,254 +21,79 @@
 
 #define GROUPED "colander.grouped"
 
-/* -------------------------------------------------------------- groups --- */
+/* The columns of groups. */
+#define VALUE "value"
+#define MEASURE "measure"
 
-struct group {
-    struct colander_value value; /* common to its rows */
-    uint64_t row_count;
-    uint64_t number_count; /* rows whose measure is a number */
-    int64_t integer_sum;   /* valid unless is_double */
-    double double_sum;     /* always valid */
-    bool is_double;        /* not all are integers, or their sum overflows */
-    bool has_extremes;
-    struct colander_value least; /* measure, of any type */
-    struct colander_value most;
+static const struct measure {
+    const char *name;
+    enum colander_aggregate aggregate;
+} measures[] = {
+    {"count", COLANDER_COUNT}, {"sum", COLANDER_SUM}, {"min", COLANDER_MIN},
+    {"max", COLANDER_MAX},     {"avg", COLANDER_AVG},
 };
 
-struct groups {
-    struct group *items;
-    size_t count;
-    size_t capacity;
-    struct hash_index index; /* of the items, by value */
-    size_t value_size;       /* bytes of all values */
-    size_t size_max;
-};
+#define MEASURE_COUNT (int)(sizeof(measures) / sizeof(measures[0]))
 
-static void
-value_release(struct groups *groups, struct colander_value *value)
-{
-    if (colander_type_has_bytes(value->type)) {
-        groups->value_size -= value->bytes.size;
-        free((void *)value->bytes.data);
-    }
-    *value = colander_null();
-}
-
-/* Replaces `to` by a copy of `from`. */
-static enum colander_code
-value_copy(struct groups *groups, struct colander_value *to,
-           const struct colander_value *from, struct colander_error *err)
-{
-    uint8_t *bytes = NULL;
-
-    if (colander_type_has_bytes(from->type)) {
-        bytes = malloc(from->bytes.size + 1);
-        if (bytes == NULL)
-            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                 "no memory for groups");
-        if (from->bytes.size > 0)
-            memcpy(bytes, from->bytes.data, from->bytes.size);
-        groups->value_size += from->bytes.size;
-    }
-    value_release(groups, to);
-    *to = *from;
-    if (bytes != NULL)
-        to->bytes.data = bytes;
-    return COLANDER_OK;
-}
-
-static void
-groups_release(struct groups *groups)
-{
-    for (size_t i = 0; i < groups->count; i++) {
-        value_release(groups, &groups->items[i].value);
-        value_release(groups, &groups->items[i].least);
-        value_release(groups, &groups->items[i].most);
-    }
-    free(groups->items);
-    hash_index_release(&groups->index);
-}
-
-/* Finds the group of `value`, or adds it. */
-static enum colander_code
-find_group(struct groups *groups, const struct colander_value *value,
-           struct group **group, struct colander_error *err)
-{
-    const uint32_t hash = (uint32_t)colander_value_hash(value);
-    size_t at = HASH_INDEX_START;
-    enum colander_code code;
-    uint32_t i;
-
-    while ((i = hash_index_next(&groups->index, hash, &at)) !=
-           HASH_INDEX_NONE) {
-        *group = &groups->items[i];
-        if (colander_value_compare(&(*group)->value, value) == 0)
-            return COLANDER_OK;
-    }
-    code =
-        array_reserve(&groups->items, groups->count, &groups->capacity, 1, err);
-    if (code == COLANDER_OK)
-        code = hash_index_reserve(&groups->index, err);
-    if (code != COLANDER_OK)
-        return code;
-    *group = &groups->items[groups->count];
-    memset(*group, 0, sizeof(**group));
-    (*group)->value = (*group)->least = (*group)->most = colander_null();
-    code = value_copy(groups, &(*group)->value, value, err);
-    if (code == COLANDER_OK)
-        hash_index_add(&groups->index, hash, (uint32_t)groups->count++);
-    return code;
-}
-
-static void
-add_number(struct group *group, const struct colander_value *measure)
-{
-    const bool is_integer = measure->type == COLANDER_INTEGER;
-    double number;
-
-    if (is_integer)
-        number = (double)measure->integer;
-    else if (measure->type == COLANDER_UNSIGNED)
-        number = (double)measure->natural;
-    else if (measure->type == COLANDER_DOUBLE)
-        number = measure->number;
-    else
-        return;
-    group->number_count++;
-    group->double_sum += number;
-    if (!is_integer ||
-        __builtin_add_overflow(group->integer_sum, measure->integer,
-                               &group->integer_sum))
-        group->is_double = true;
-}
-
-static enum colander_code
-add_extremes(struct groups *groups, struct group *group,
-             const struct colander_value *measure, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    if (!group->has_extremes ||
-        colander_value_compare(measure, &group->least) < 0)
-        code = value_copy(groups, &group->least, measure, err);
-    if (code == COLANDER_OK &&
-        (!group->has_extremes ||
-         colander_value_compare(measure, &group->most) > 0))
-        code = value_copy(groups, &group->most, measure, err);
-    group->has_extremes = true;
-    return code;
-}
-
-/* Counts a row whose column has the scalar `value`, and adds its scalar
- * `measure` (NULL: none). Fails with LIMIT if the groups take too much. */
-static enum colander_code
-groups_add(struct groups *groups, const struct colander_value *value,
-           const struct colander_value *measure, struct colander_error *err)
-{
-    const size_t each = sizeof(struct group) + 2 * sizeof(struct hash_slot);
-    struct group *group;
-    enum colander_code code = find_group(groups, value, &group, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    group->row_count++;
-    if (measure != NULL) {
-        add_number(group, measure);
-        code = add_extremes(groups, group, measure, err);
-        if (code != COLANDER_OK)
-            return code;
-    }
-    if (groups->value_size + groups->count * each > groups->size_max)
-        return COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "%zu distinct values take more than %zu bytes "
-                             "(colander.memory_limit sets the limit)",
-                             groups->count, groups->size_max);
-    return COLANDER_OK;
-}
-
-static int
-compare_groups(const void *a, const void *b, void *context)
-{
-    bool (*const *is_cancelled)(void) = context;
-    const struct group *left = a;
-    const struct group *right = b;
-
-    if (*is_cancelled != NULL && (*is_cancelled)())
-        return 0;
-    return colander_value_compare(&left->value, &right->value);
-}
-
-/* Sorts the groups by value. No rows may be added from then on. The order is
- * undefined once `is_cancelled` (NULL: never) returns true. */
-static void
-groups_finish(struct groups *groups, bool (*is_cancelled)(void))
-{
-    if (groups->count > 0)
-        qsort_r(groups->items, groups->count, sizeof(groups->items[0]),
-                compare_groups, &is_cancelled);
-    hash_index_release(&groups->index);
-}
-
-/* --------------------------------------------------------------- walks --- */
-
-enum measure {
-    MEASURE_COUNT,
-    MEASURE_SUM,
-    MEASURE_MIN,
-    MEASURE_MAX,
-    MEASURE_AVG
-};
-
-static const char *const measure_names[] = {"count", "sum", "min", "max",
-                                            "avg"};
-
-/* Groups, and the position of a function that iterates over them. */
+/* Groups, of which a function that walks over them returns one after another.
+ */
 struct walk {
-    struct groups groups;
-    size_t next;
-    int measure; /* -1: none */
+    struct colander_groups *groups;
+    const struct measure *measure; /* NULL: none */
 };
 
 static void
 release_walk(void *walk)
 {
-    groups_release(&((struct walk *)walk)->groups);
+    colander_groups_destroy(((struct walk *)walk)->groups);
 }
 
-/* Gets the scalar at `path`, which may be null. */
-static enum colander_code
-get_scalar(struct colander_slice row, const char *path,
-           struct colander_value *value, bool *found,
-           struct colander_error *err)
+/* Creates the groups, whose values are given. */
+static void
+create_groups(lua_State *L, struct walk *walk, bool has_values)
 {
-    enum colander_code code = colander_row_get(row, path, value, found, err);
+    const struct colander_group_key key = {.name = VALUE};
+    struct colander_measure measure = {.name = MEASURE};
+    struct colander_grouping grouping;
 
-    *found = code == COLANDER_OK && *found && value->type < COLANDER_ARRAY;
-    return code;
+    colander_grouping_init(&grouping);
+    grouping.keys = &key;
+    grouping.key_count = has_values ? 1 : 0;
+    if (walk->measure != NULL) {
+        measure.aggregate = walk->measure->aggregate;
+        grouping.measures = &measure;
+        grouping.measure_count = 1;
+    }
+    grouping.size_max = scratch_get(L)->memory_limit;
+    grouping.is_cancelled = scratch_get(L)->is_cancelled;
+    failure_try(L, colander_groups_create(&grouping, &walk->groups, &err));
 }
 
 /* Adds a row to its group. `by` (NULL: one group) and `of` (NULL: no measure)
  * are paths. */
 static enum colander_code
-add_row(struct groups *groups, struct colander_slice row, const char *by,
-        const char *of, struct colander_error *err)
+add_row(struct colander_groups *groups, const struct colander_result *row,
+        const char *by, const char *of, struct colander_error *err)
 {
-    struct colander_value value = colander_null();
-    struct colander_value measure;
-    enum colander_code code;
-    bool found = true;
+    const char *const paths[] = {by, of};
+    struct colander_value values[2];
+    const struct colander_value *given[2];
+    size_t count = 0;
 
-    if (by != NULL) {
-        code = get_scalar(row, by, &value, &found, err);
-        if (code != COLANDER_OK || !found)
-            return code;
+    for (size_t i = 0; i < 2; i++) {
+        struct colander_value *value = &values[count];
+        bool found = false;
+        enum colander_code code;
+
+        if (paths[i] == NULL)
+            continue;
+        code = colander_row_get(row->row, paths[i], value, &found, err);
+        if (code != COLANDER_OK || !found || value->type >= COLANDER_ARRAY ||
+            (i == 1 && value->type == COLANDER_NULL))
+            return code; /* the row does not count */
+        given[count++] = value;
     }
-    if (of == NULL)
-        return groups_add(groups, &value, NULL, err);
-    code = get_scalar(row, of, &measure, &found, err);
-    if (code != COLANDER_OK || !found || measure.type == COLANDER_NULL)
-        return code;
-    return groups_add(groups, &value, &measure, err);
+    return colander_groups_add(groups, row, given, err);
 }
 
 /* Reports that no row had both columns. NULL: there is none. */
@@ -290,7 +113,8 @@ report_missed(lua_State *L, const struct query *query, const char *by,
 
 /* Runs the query at 1 and pushes a walk over the groups of its rows. */
 static struct walk *
-gather(lua_State *L, const char *by, const char *of)
+gather(lua_State *L, const struct measure *measure, const char *by,
+       const char *of)
 {
     bool has_rows = false;
     struct query *query = query_check(L, 1);
@@ -298,54 +122,65 @@ gather(lua_State *L, const char *by, const char *of)
     struct colander_result result;
     struct colander_error err;
 
-    walk->measure = -1;
-    walk->groups.size_max = scratch_get(L)->memory_limit;
+    walk->measure = measure;
+    create_groups(L, walk, by != NULL);
     (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
         has_rows = true;
-        if (add_row(&walk->groups, result.row, by, of, &err) != COLANDER_OK) {
-            query_stop(query);
-            failure_raise(L, &err);
-        }
+        if (add_row(walk->groups, &result, by, of, &err) != COLANDER_OK)
+            grouping_fail(L, query, &err);
     }
-    if (has_rows && walk->groups.count == 0)
+    if (has_rows && colander_groups_count(walk->groups) == 0)
         report_missed(L, query, by, of);
-    groups_finish(&walk->groups, query->is_cancelled);
     return walk;
 }
 
-/* Returns the measure of a group; null: none of its rows has a number. */
-static struct colander_value
-measure_of(const struct group *group, int measure)
+/* Sets *value and *measure to those of the next group, borrowed until the next
+ * call. Returns false if there is none. */
+static bool
+take_group(lua_State *L, struct walk *walk, struct colander_value *value,
+           struct colander_value *measure)
 {
-    switch (measure) {
-    case MEASURE_COUNT:
-        return colander_integer((int64_t)group->row_count);
-    case MEASURE_SUM:
-        return group->is_double ? colander_double(group->double_sum)
-                                : colander_integer(group->integer_sum);
-    case MEASURE_MIN:
-        return group->least;
-    case MEASURE_MAX:
-        return group->most;
-    case MEASURE_AVG:
-        if (group->number_count > 0)
-            return colander_double(group->double_sum /
-                                   (double)group->number_count);
-        break;
+    struct colander_slice row;
+    struct colander_error err;
+    enum colander_code code;
+    struct colander_members members;
+    struct colander_slice name;
+    struct colander_value member;
+    bool is_group;
+    bool is_member;
+
+    *value = *measure = colander_null();
+    code = colander_groups_next(walk->groups, &is_group, &row, &err);
+    is_member = is_group;
+    if (code == COLANDER_OK && is_group)
+        code = colander_members_init(&members, row, &err);
+    while (code == COLANDER_OK && is_member) {
+        code =
+            colander_members_next(&members, &is_member, &name, &member, &err);
+        if (code == COLANDER_OK && is_member)
+            *(name.data[0] == VALUE[0] ? value : measure) = member;
     }
-    return colander_null();
+    if (code != COLANDER_OK)
+        grouping_fail(L, NULL, &err);
+    if (!is_group)
+        return false;
+    if (walk->measure != NULL && walk->measure->aggregate == COLANDER_SUM) {
+        if (measure->type == COLANDER_NULL)
+            *measure = colander_integer(0);
+        else if (measure->type == COLANDER_UNSIGNED) /* Lua has no such type */
+            *measure = colander_double((double)measure->natural);
+    }
+    return true;
 }
 
 static void
-push_measure(lua_State *L, const struct group *group, int measure)
+push_measure(lua_State *L, const struct colander_value *measure)
 {
-    const struct colander_value value = measure_of(group, measure);
-
-    if (value.type == COLANDER_NULL)
+    if (measure->type == COLANDER_NULL)
         lua_pushnil(L);
     else
-        value_push(L, &value);
+        value_push(L, measure);
 }
 
 /* The upvalues of a function that walks. */
@@ -356,46 +191,36 @@ enum {
     WALK_UPVALUES = WALK_NAME,
 };
 
-/* Returns the next group, or NULL. */
-static const struct group *
-take_group(struct walk *walk)
-{
-    return walk->next < walk->groups.count ? &walk->groups.items[walk->next++]
-                                           : NULL;
-}
-
 /* The function that walks. */
 static int
 next_group(lua_State *L)
 {
     struct walk *walk = type_owned(L, lua_upvalueindex(WALK));
-    const struct group *group = take_group(walk);
+    struct colander_value value;
+    struct colander_value measure;
 
-    if (group == NULL) {
+    if (!take_group(L, walk, &value, &measure)) {
         lua_pushnil(L);
         return 1;
     }
-    value_push(L, &group->value);
-    if (walk->measure < 0)
+    value_push(L, &value);
+    if (walk->measure == NULL)
         return 1;
-    push_measure(L, group, walk->measure);
+    push_measure(L, &measure);
     return 2;
 }
 
-/* Replaces the walk on top by a function that walks. `of` may be NULL,
- * `measure` -1. */
+/* Replaces the walk on top by a function that walks. `of` may be NULL. */
 static void
-push_walk(lua_State *L, struct walk *walk, int measure, const char *by,
-          const char *of)
+push_walk(lua_State *L, const struct walk *walk, const char *by, const char *of)
 {
-    walk->measure = measure;
     lua_pushstring(L, by);
-    if (measure < 0)
+    if (walk->measure == NULL)
         lua_pushnil(L);
     else if (of == NULL)
-        lua_pushstring(L, measure_names[measure]);
+        lua_pushstring(L, walk->measure->name);
     else
-        lua_pushfstring(L, "%s %s", measure_names[measure], of);
+        lua_pushfstring(L, "%s %s", walk->measure->name, of);
     lua_pushcclosure(L, next_group, WALK_UPVALUES);
 }
 
@@ -428,18 +253,12 @@ bool
 scripting_walk_next(lua_State *L, int index, struct colander_value *value,
                     struct colander_value *measure)
 {
-    const struct group *group;
     struct walk *walk;
 
     (void)lua_getupvalue(L, index, WALK);
     walk = type_owned(L, -1);
     lua_pop(L, 1); /* the function keeps it */
-    group = take_group(walk);
-    if (group == NULL)
-        return false;
-    *value = group->value;
-    *measure = measure_of(group, walk->measure);
-    return true;
+    return take_group(L, walk, value, measure);
 }
 
 /* query:distinct(path): a function that returns each value once, in order */
@@ -451,7 +270,7 @@ query_distinct(lua_State *L)
     arguments_check_count(L, 2);
     (void)query_check(L, 1);
     by = text_check(L, 2, "a path");
-    push_walk(L, gather(L, by, NULL), -1, by, NULL);
+    push_walk(L, gather(L, NULL, by, NULL), by, NULL);
     return 1;
 }
 
@@ -502,27 +321,28 @@ grouped_text(lua_State *L)
 static int
 run_measure(lua_State *L)
 {
-    const int measure = (int)lua_tointeger(L, lua_upvalueindex(1));
-    const char *of =
-        measure == MEASURE_COUNT ? NULL : text_check(L, 2, "a path");
+    const struct measure *measure =
+        &measures[lua_tointeger(L, lua_upvalueindex(1))];
+    const bool is_count = measure->aggregate == COLANDER_COUNT;
+    const char *of = is_count ? NULL : text_check(L, 2, "a path");
     const char *by = NULL;
+    struct colander_value value;
+    struct colander_value result;
     struct walk *walk;
 
-    arguments_check_count(L, measure == MEASURE_COUNT ? 1 : 2);
+    arguments_check_count(L, is_count ? 1 : 2);
     if (lua_istable(L, 1)) {
         by = check_only_path(L); /* stays on the stack */
         lua_rawgeti(L, 1, 1);
         lua_replace(L, 1);
     }
-    walk = gather(L, by, of);
-    if (by != NULL)
-        push_walk(L, walk, measure, by, of);
-    else if (walk->groups.count > 0)
-        push_measure(L, &walk->groups.items[0], measure);
-    else if (measure == MEASURE_SUM)
-        lua_pushinteger(L, 0);
-    else
-        lua_pushnil(L);
+    walk = gather(L, measure, by, of);
+    if (by != NULL) {
+        push_walk(L, walk, by, of);
+    } else { /* there is one group, even without rows */
+        (void)take_group(L, walk, &value, &result);
+        push_measure(L, &result);
+    }
     return 1;
 }
 
@@ -544,11 +364,11 @@ aggregates_register(lua_State *L)
     luaL_getmetatable(L, GROUPED);
     lua_newtable(L);
     type_push_methods(L, QUERY_TYPE);
-    for (int i = MEASURE_SUM; i <= MEASURE_AVG; i++)
-        type_set_function(L, measure_names[i], run_measure, i);
+    for (int i = 1; i < MEASURE_COUNT; i++) /* queries have another count */
+        type_set_function(L, measures[i].name, run_measure, i);
     lua_pop(L, 1);
-    for (int i = MEASURE_COUNT; i <= MEASURE_AVG; i++)
-        type_set_function(L, measure_names[i], run_measure, i);
+    for (int i = 0; i < MEASURE_COUNT; i++)
+        type_set_function(L, measures[i].name, run_measure, i);
     lua_pushcfunction(L, grouping_agg);
     lua_setfield(L, -2, "agg");
     lua_setfield(L, -2, "__index");

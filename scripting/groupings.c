@@ -455,9 +455,8 @@ read_result(lua_State *L, struct run *run)
     lua_pop(L, 2);
 }
 
-/* Raises an error of groups, after the query has ended. */
-static void
-fail_groups(lua_State *L, struct query *query, struct colander_error *err)
+void
+grouping_fail(lua_State *L, struct query *query, struct colander_error *err)
 {
     if (err->code == COLANDER_LIMIT)
         colander_error_context(err, "colander.memory_limit");
@@ -491,7 +490,7 @@ add_row(lua_State *L, struct run *run, struct query *query,
         }
     }
     if (colander_groups_add(run->groups, row, given, &err) != COLANDER_OK)
-        fail_groups(L, query, &err);
+        grouping_fail(L, query, &err);
     lua_settop(L, top);
 }
 
@@ -515,7 +514,7 @@ add_rows(lua_State *L, struct run *run, int index)
     if (is_whole(L, query, run)) {
         if (colander_family_group(query->family->family, &query->asked,
                                   run->groups, NULL, &err) != COLANDER_OK)
-            fail_groups(L, query, &err);
+            grouping_fail(L, query, &err);
         query_stop(query);
         return;
     }
@@ -561,7 +560,7 @@ next_group(lua_State *L, struct run *run, struct colander_slice *row)
     bool is_group;
 
     if (colander_groups_next(run->groups, &is_group, row, &err) != COLANDER_OK)
-        fail_groups(L, NULL, &err);
+        grouping_fail(L, NULL, &err);
     return is_group;
 }
 

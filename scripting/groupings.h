@@ -13,14 +13,17 @@
 #ifndef COLANDER_SCRIPTING_GROUPINGS_H
 #define COLANDER_SCRIPTING_GROUPINGS_H
 
-#include <lua.h>
-#include <stdbool.h>
+#include "scripting/queries.h"
 
 /* Raises an error unless there is a key of a group at `index`. */
 void grouping_check_key(lua_State *L, int index);
 
 /* Returns whether the value at `index` is what agg returns. */
 bool grouping_is(lua_State *L, int index);
+
+/* Raises an error of groups, after the query (NULL: none) has ended. */
+void grouping_fail(lua_State *L, struct query *query,
+                   struct colander_error *err);
 
 /* grouped:agg{name = measure, ...}: `grouped` is {query, key, ...} */
 int grouping_agg(lua_State *L);

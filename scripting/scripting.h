@@ -139,8 +139,8 @@ bool scripting_groups_next(lua_State *L, int index, struct colander_slice *row);
 void scripting_walk_names(lua_State *L, int index, const char **by,
                           const char **measure);
 
-/* Returns the next value and its measure (null: none), valid as long as the
- * walk; false at the end. */
+/* Returns the next value and its measure (null: none), valid until the next
+ * call; false at the end. */
 bool scripting_walk_next(lua_State *L, int index, struct colander_value *value,
                          struct colander_value *measure);
 

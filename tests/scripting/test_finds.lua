@@ -463,6 +463,11 @@ support.with_store(function(store)
     family:put("large", {n = math.maxinteger})
     assert(family:find():sum("n") == 12502500 + 2.0 ^ 63)
     assert(family:find():min("s") == ("x"):rep(50) .. "1")
+    local sums = store:family("sums") -- are rounded once
+    for i, n in ipairs {1e16, 1.0, -1e16, "x"} do sums:put(i, {n = n}) end
+    assert(sums:find():sum("n") == 1 and sums:find():avg("n") == 1 / 3)
+    assert(sums:find {n = "x"}:sum("n") == 0 and
+           sums:find {n = "x"}:group("n"):avg("n")() == "x")
     local before = colander.memory_limit(200000)
     assert(before == 64 << 20 and colander.memory_limit() == 200000)
     for _, run in ipairs {
