@@ -159,6 +159,10 @@ colander_path_append_name(struct colander_buffer *text,
                           struct colander_slice name,
                           struct colander_error *err);
 
+/* Removes the backslashes of a path, for people to read. Bytes such as \x0a
+ * stay as they are. The result is not a path. */
+COLANDER_API void colander_path_make_plain(char *path);
+
 /* Sets `out` to `row` patched as in RFC 7386: columns of `patch` replace those
  * of the row, maps are merged, null removes a column. An empty `row` slice
  * counts as a row without columns. Neither may be in `out`. After a failure

@@ -19,7 +19,7 @@
 #define GROUPS "colander.groups"
 
 #define GIVEN_MAX (COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX)
-#define TEXTS_MAX (4 * GIVEN_MAX + 2) /* the order, the time column */
+#define TEXTS_MAX (5 * GIVEN_MAX + 2) /* the order, the time column */
 
 /* What agg returns. Its user values are not those of the script: it cannot
  * change them while they are used. */
@@ -329,7 +329,8 @@ read_keys(lua_State *L, struct run *run)
         }
         if (key->path == NULL)
             failure_misuse(L, "a bucket has lost its path");
-        key->name = key->path;
+        key->name = keep(L, run, key->path);
+        colander_path_make_plain(run->texts[run->text_count - 1]);
         lua_pop(L, 1);
     }
     run->grouping.keys = run->keys;

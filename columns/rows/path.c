@@ -223,6 +223,19 @@ path_append_step(struct colander_buffer *text, const struct path_step *step,
     return colander_path_append_name(text, step->name, err);
 }
 
+void
+colander_path_make_plain(char *path)
+{
+    char *to = path;
+
+    for (; *path != '\0'; path++) {
+        if (path[0] == '\\' && path[1] != '\0' && path[1] != 'x')
+            path++;
+        *to++ = *path;
+    }
+    *to = '\0';
+}
+
 enum colander_code
 path_append(struct colander_buffer *text, const struct path *path,
             struct colander_error *err)

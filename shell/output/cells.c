@@ -139,19 +139,12 @@ reads_alike(const char *path, const char *other)
 static void
 unescape(const struct output_options *options, char *path)
 {
-    const char *from = path;
     unsigned alike = 0;
 
     for (size_t i = 0; i < options->path_count; i++)
         alike += reads_alike(options->paths[i], path);
-    if (alike > 1)
-        return;
-    for (; *from != '\0'; from++) {
-        if (*from == '\\' && from[1] != '\0')
-            from++;
-        *path++ = *from;
-    }
-    *path = '\0';
+    if (alike < 2)
+        colander_path_make_plain(path);
 }
 
 static enum colander_code

@@ -288,19 +288,16 @@ print_columns(lua_State *L, struct shown *shown, int index)
     print_row(L, shown, &result);
 }
 
-/* Pushes a text without its backslashes, as the columns of tables are called.
- */
+/* Pushes a path as the columns of tables are called. */
 static const char *
-push_plain(lua_State *L, const char *text)
+push_plain(lua_State *L, const char *path)
 {
-    luaL_Buffer plain;
+    luaL_Buffer buffer;
+    char *plain = luaL_buffinitsize(L, &buffer, strlen(path) + 1);
 
-    luaL_buffinit(L, &plain);
-    for (; *text != '\0'; text++) {
-        text += *text == '\\' && text[1] != '\0';
-        luaL_addchar(&plain, *text);
-    }
-    luaL_pushresult(&plain);
+    strcpy(plain, path);
+    colander_path_make_plain(plain);
+    luaL_pushresultsize(&buffer, strlen(plain));
     return lua_tostring(L, -1);
 }
 

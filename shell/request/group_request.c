@@ -70,21 +70,14 @@ is_taken(const struct group_request *asked, const char *name)
 
 /* ---------------------------------------------------- keys and measures --- */
 
-/* Returns a copy of a path as people read it, without its backslashes, or NULL
- * without memory. A byte such as \x0a stays as it is. */
+/* Returns a copy of a path as people read it, or NULL without memory. */
 static char *
 plain_name(const char *path)
 {
     char *name = strdup(path);
-    char *to = name;
 
-    for (const char *at = name; at != NULL && *at != '\0'; at++) {
-        if (at[0] == '\\' && at[1] != '\0' && at[1] != 'x')
-            at++;
-        *to++ = *at;
-    }
-    if (to != NULL)
-        *to = '\0';
+    if (name != NULL)
+        colander_path_make_plain(name);
     return name;
 }
 

@@ -118,6 +118,14 @@ TEST(messages_do_not_cut_characters)
     assert_non_null(strstr(error_text(), "nnn\xc3\xbc': ']' without '['"));
 }
 
+TEST(a_plain_path_has_only_the_backslashes_of_bytes)
+{
+    char path[] = "\\a\\.b.c\\\\\\[\\x0a\\";
+
+    colander_path_make_plain(path);
+    assert_string_equal(path, "a.b.c\\[\\x0a\\");
+}
+
 TEST(names_in_a_path_have_the_backslashes_they_need)
 {
     SCOPED_BUFFER text = COLANDER_BUFFER_EMPTY;

@@ -182,10 +182,17 @@ support.with_store(function(db)
         end)
     end
 
+    -- Fields have the names of columns, and not their paths.
+    rows:put("dots", {["PM2.5"] = 7, m = {["a.b"] = 8}})
+    local only = rows:find {["PM2\\.5"] = 7}:group("PM2\\.5", "m.a\\.b")
+        :agg {n = count()}:order("PM2.5"):first()
+    assert(only["PM2.5"] == 7 and only["m.a.b"] == 8)
+    rows:delete("dots")
+
     -- As many keys and functions as there may be.
     local keys, measures = {}, {}
     for i = 1, 16 do keys[i] = function() return i end end
     for i = 1, 64 do measures["m" .. i] = sum(function() return i end) end
-    local only = rows:find():group(table.unpack(keys)):agg(measures):first()
+    only = rows:find():group(table.unpack(keys)):agg(measures):first()
     assert(only.by16 == 16 and only.m64 == 64 * 500)
 end)
