@@ -134,9 +134,9 @@ add_condition(struct having_words *words, struct colander_error *err)
     if (column == SIZE_MAX)
         return COLANDER_FAIL(
             err, COLANDER_INVALID,
-            "'%.100s' does not begin with a column of the groups, such as "
-            "'%.100s', and an operator",
-            words->at, words->columns->names[words->columns->count - 1]);
+            "expected a condition on a column of the groups, such as "
+            "'%.100s>5', not '%.100s'",
+            words->columns->names[words->columns->count - 1], words->at);
     if (*sign != '?' && *sign != ':')
         sign_size = strspn(sign, "=!<>~");
     value = skip_blanks(sign + sign_size);

@@ -140,7 +140,7 @@ for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     '--by _key|the key is not a column' '--max _key.x|the key is not a column' \
     '--by s,k --order s,k|--order takes one column' \
     "--by bucket(at,1d,Nowhere)|time zone 'Nowhere'" \
-    '--by m[]|a path without' '--having nothing>1|does not begin with a column' \
+    '--by m[]|a path without' '--having nothing>1|condition on a column of the groups, such as .count>5., not .nothing>1.' \
     '--fill 0|exactly one key' '--fill 1|expected null, prev or 0' \
     '--top 1 --limit 2|--top excludes' "--order x|no column 'x'" \
     '--by s --by s|two columns'; do
