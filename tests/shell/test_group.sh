@@ -90,7 +90,7 @@ having '(k=1 or(sum t=5))' '"k":[16]'
 having 'k=[1, 6] (s="b" or last s="a b")' '"k":6'
 having 'sum t!=null and last s:A' '"k":[125]'
 having 'sum t? k>=4 s!="b"' '"k":[45]'
-having 's=~^[(]?a$ or s~~b' '"k":'
+having 's~~a and k>1 or s~~(' '"k":[245]'
 run 2 group "$store" rows --having '(count>3'
 says_some "--having: '[(]' without '[)]'"
 run 2 group "$store" rows --having 'count>3 or'
