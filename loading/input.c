@@ -1,6 +1,7 @@
 /* See input.h. SPDX-License-Identifier: MIT */
 #include "loading/growing.h"
 #include "loading/input_codec.h"
+#include "loading/load.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,6 +12,11 @@
 
 #define BUFFER_SIZE ((size_t)256 << 10)
 #define POLL_MS 50
+
+/* What strangers send may decompress to so much, and to so many times its size:
+ * no text that anyone stores does. */
+#define INFLATED_FREE ((uint64_t)64 << 20)
+#define INFLATED_RATIO 300
 
 enum input_kind {
     INPUT_UNKNOWN, /* until it is first read */
@@ -24,6 +30,7 @@ struct input {
     enum input_kind kind;
     struct gzip_input *gzip; /* owned, of GZIP */
     struct zstd_input *zstd; /* owned, of ZSTD */
+    uint64_t inflated;       /* bytes that were decompressed */
 };
 
 /* ---------------------------------------------------------- raw bytes --- */
@@ -112,6 +119,27 @@ read_growing(struct raw_input *raw, void *data, size_t size, ssize_t *count,
     return COLANDER_OK;
 }
 
+/* Reads what is elsewhere. */
+static enum colander_code
+read_elsewhere(struct raw_input *raw, void *data, size_t size, ssize_t *count,
+               struct colander_error *err)
+{
+    const struct colander_load_files *files = raw->elsewhere;
+    enum colander_code code = COLANDER_OK;
+    bool is_end = false;
+    size_t got = 0;
+
+    while (code == COLANDER_OK && got == 0 && !is_end) {
+        if (is_stopped(raw))
+            return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "reading was cancelled");
+        code = files->read(files->context, raw->path, atomic_load(&raw->read),
+                           data, size, &got, &is_end, err);
+    }
+    *count = (ssize_t)got;
+    return code;
+}
+
 /* Reads anything else. */
 static enum colander_code
 read_waiting(const struct raw_input *raw, void *data, size_t size,
@@ -138,8 +166,12 @@ raw_read(struct raw_input *raw, void *data, size_t size, size_t *got,
     *got = 0;
     if (raw->has_ended)
         return COLANDER_OK;
-    code = raw->growing != NULL ? read_growing(raw, data, size, &count, err)
-                                : read_waiting(raw, data, size, &count, err);
+    if (raw->elsewhere != NULL)
+        code = read_elsewhere(raw, data, size, &count, err);
+    else
+        code = raw->growing != NULL
+                   ? read_growing(raw, data, size, &count, err)
+                   : read_waiting(raw, data, size, &count, err);
     if (code != COLANDER_OK)
         return code;
     if (count < 0)
@@ -216,8 +248,28 @@ raw_open(struct raw_input *raw, const char *path, struct colander_error *err)
     return COLANDER_OK;
 }
 
+static enum colander_code
+raw_open_elsewhere(struct raw_input *raw, const char *path,
+                   struct colander_error *err)
+{
+    const struct colander_load_files *files = raw->elsewhere;
+    char *name = NULL;
+    enum colander_code code;
+
+    raw->file = -1;
+    raw->path = path;
+    raw->buffer = malloc(BUFFER_SIZE);
+    if (raw->buffer == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to read");
+    code = files->look(files->context, path, &raw->size, &name, err);
+    raw->is_seekable = raw->size != UINT64_MAX;
+    free(name);
+    return code;
+}
+
 enum colander_code
-input_open(const char *path, const atomic_bool *stops, struct input **input,
+input_open(const char *path, const struct colander_load_files *elsewhere,
+           const atomic_bool *stops, struct input **input,
            struct colander_error *err)
 {
     struct input *opened = calloc(1, sizeof(*opened));
@@ -227,7 +279,9 @@ input_open(const char *path, const atomic_bool *stops, struct input **input,
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to read");
     opened->raw.stops = stops;
-    code = raw_open(&opened->raw, path, err);
+    opened->raw.elsewhere = elsewhere;
+    code = elsewhere != NULL ? raw_open_elsewhere(&opened->raw, path, err)
+                             : raw_open(&opened->raw, path, err);
     if (code == COLANDER_OK)
         *input = opened;
     else
@@ -240,7 +294,7 @@ input_open_growing(const char *path, const atomic_bool *stops,
                    struct growing *growing, struct input **input,
                    struct colander_error *err)
 {
-    enum colander_code code = input_open(path, stops, input, err);
+    enum colander_code code = input_open(path, NULL, stops, input, err);
     struct raw_input *raw;
     uint8_t first[4];
     ssize_t got;
@@ -322,6 +376,15 @@ plain_read(struct raw_input *raw, void *data, size_t size, size_t *got,
     return COLANDER_OK;
 }
 
+/* Whether a file of elsewhere has decompressed to too much. */
+static bool
+is_bomb(const struct input *input)
+{
+    return input->raw.elsewhere != NULL &&
+           input->inflated >
+               INFLATED_FREE + INFLATED_RATIO * input_bytes_read(input);
+}
+
 enum colander_code
 input_read(struct input *input, void *data, size_t size, size_t *got,
            struct colander_error *err)
@@ -335,12 +398,23 @@ input_read(struct input *input, void *data, size_t size, size_t *got,
         return code;
     switch (input->kind) {
     case INPUT_GZIP:
-        return gzip_read(input->gzip, &input->raw, data, size, got, err);
+        code = gzip_read(input->gzip, &input->raw, data, size, got, err);
+        break;
     case INPUT_ZSTD:
-        return zstd_read(input->zstd, &input->raw, data, size, got, err);
+        code = zstd_read(input->zstd, &input->raw, data, size, got, err);
+        break;
     default:
         return plain_read(&input->raw, data, size, got, err);
     }
+    input->inflated += *got;
+    if (code == COLANDER_OK && is_bomb(input)) {
+        *got = 0;
+        code = raw_fail(&input->raw, COLANDER_LIMIT,
+                        "the bytes before it decompress to hundreds of times "
+                        "their size: decompress them first",
+                        err);
+    }
+    return code;
 }
 
 /* Requires an empty buffer. *skipped is 0 at the end of the file. */
@@ -348,9 +422,18 @@ static enum colander_code
 seek(struct raw_input *raw, uint64_t size, uint64_t *skipped,
      struct colander_error *err)
 {
-    off_t at = lseek(raw->file, 0, SEEK_CUR);
+    const uint64_t before = atomic_load(&raw->read);
     struct stat status;
+    off_t at;
 
+    if (raw->elsewhere != NULL) {
+        *skipped = before >= raw->size         ? 0
+                   : size > raw->size - before ? raw->size - before
+                                               : size;
+        atomic_fetch_add(&raw->read, *skipped);
+        return COLANDER_OK;
+    }
+    at = lseek(raw->file, 0, SEEK_CUR);
     if (at < 0 || fstat(raw->file, &status) != 0)
         return fail_with_errno(COLANDER_IO, "read", err);
     if (at >= status.st_size)
@@ -409,6 +492,9 @@ input_would_wait(const struct input *input)
 
     if (raw->at < raw->filled || raw->has_ended)
         return false;
+    if (raw->elsewhere != NULL)
+        return !raw->is_seekable &&
+               raw->elsewhere->would_wait(raw->elsewhere->context, raw->path);
     if (raw->growing != NULL)
         return growing_would_wait(raw->growing, raw->file);
     return !raw->is_seekable && poll(&polled, 1, 0) == 0;

@@ -4,7 +4,8 @@
  * gzip and zstd are recognized by their first bytes, whatever the name. Several
  * compressed streams in a row are one. Zero bytes may follow gzip. Damage in
  * gzip is detected by a checksum at the end of a stream; in zstd too, if it has
- * one. zstd with a window over 128 MiB is refused (LIMIT).
+ * one. zstd with a window over 128 MiB is refused (LIMIT). So is a file of
+ * elsewhere that decompresses to hundreds of times its size.
  *
  * Life:    open -> read* -> close
  * Threads: one at a time, except input_cancel and input_bytes_read
@@ -18,17 +19,19 @@
 
 #include <stdatomic.h>
 
+struct colander_load_files;
 struct growing;
 struct input;
 
-/* Opens `path`; "-" is standard input. Once *stops is set (borrowed; NULL:
+/* Opens `path`, one of `elsewhere` if that is not NULL, or else of the file
+ * system; "-" is standard input. Once *stops is set (borrowed; NULL:
  * never) a read that waits, for example for a pipe, fails with CANCELLED within
  * a tenth of a second. Fails with NOT_FOUND, IO, or INVALID for a directory.
  * Errors do not name the file. */
-COLANDER_CHECKED enum colander_code input_open(const char *path,
-                                               const atomic_bool *stops,
-                                               struct input **input,
-                                               struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+input_open(const char *path, const struct colander_load_files *elsewhere,
+           const atomic_bool *stops, struct input **input,
+           struct colander_error *err);
 
 /*
  * Opens a file that grows. A read at its end waits, until the file is over; it

@@ -10,7 +10,10 @@
 
 /* Bytes of the file, as they are read. */
 struct raw_input {
-    int file;
+    int file;                                    /* -1: it is elsewhere */
+    const struct colander_load_files *elsewhere; /* borrowed; NULL: in `file` */
+    const char *path;                            /* of elsewhere; borrowed */
+    uint64_t size;                               /* of elsewhere */
     bool is_owned;            /* the file: not standard input */
     bool is_seekable;         /* a regular file */
     bool has_ended;           /* there is no more to read */

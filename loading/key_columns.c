@@ -1,6 +1,7 @@
 /* See key_columns.h. SPDX-License-Identifier: MIT */
 #include "loading/key_columns.h"
 
+#include <stdlib.h>
 #include <sys/stat.h>
 
 /* The family's first key decides: integers are before strings. If there are
@@ -34,6 +35,23 @@ ask_family(struct colander_family *family, struct colander_schema *schema,
     return code;
 }
 
+/* Whether it can be read twice. */
+static bool
+is_regular(const char *file, const struct colander_load_files *elsewhere)
+{
+    struct stat status;
+    uint64_t size = UINT64_MAX;
+    char *path = NULL;
+
+    if (elsewhere == NULL)
+        return stat(file, &status) == 0 && S_ISREG(status.st_mode);
+    if (elsewhere->look(elsewhere->context, file, &size, &path, NULL) !=
+        COLANDER_OK)
+        size = UINT64_MAX;
+    free(path);
+    return size != UINT64_MAX;
+}
+
 /* Adds what the key columns of a file are in its first records. */
 static enum colander_code
 see_file(const char *file, const struct colander_load_options *options,
@@ -43,9 +61,8 @@ see_file(const char *file, const struct colander_load_options *options,
     enum colander_code code = COLANDER_OK;
     struct colander_error ignored;
     struct source source;
-    struct stat status;
 
-    if (stat(file, &status) != 0 || !S_ISREG(status.st_mode) ||
+    if (!is_regular(file, options->elsewhere) ||
         source_open(&source, file, options, is_cancelled, NULL, &ignored) !=
             COLANDER_OK)
         return COLANDER_OK;

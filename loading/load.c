@@ -190,7 +190,8 @@ read_resume_point(struct colander_load *load, const char *file,
     enum colander_code code =
         load->options.follows
             ? resume_point_log_name(file, &load->mark_name, err)
-            : resume_point_name(file, &load->mark_name, err);
+            : resume_point_name(file, load->options.elsewhere, &load->mark_name,
+                                err);
 
     if (code == COLANDER_OK)
         code = resume_point_read(point, load->family,
@@ -376,19 +377,38 @@ forget_resume_points(struct colander_load *load, const char *const *files,
     return code;
 }
 
+/* Returns the size of a file; UINT64_MAX: it is a pipe. */
+static uint64_t
+measure_file(const char *file, const struct colander_load_files *elsewhere)
+{
+    struct stat status;
+    uint64_t size = UINT64_MAX;
+    char *path = NULL;
+
+    if (elsewhere == NULL)
+        return stat(file, &status) == 0 && S_ISREG(status.st_mode)
+                   ? (uint64_t)status.st_size
+                   : UINT64_MAX;
+    if (elsewhere->look(elsewhere->context, file, &size, &path, NULL) !=
+        COLANDER_OK)
+        size = UINT64_MAX;
+    free(path);
+    return size;
+}
+
 /* Adds up the sizes of the files; that of a pipe is unknown. */
 static void
 measure_files(struct colander_load *load, const char *const *files,
               size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        struct stat status;
+        const uint64_t size = measure_file(files[i], load->options.elsewhere);
 
-        if (stat(files[i], &status) != 0 || !S_ISREG(status.st_mode)) {
+        if (size == UINT64_MAX) {
             load->stats.bytes_all = 0;
             return;
         }
-        load->stats.bytes_all += (uint64_t)status.st_size;
+        load->stats.bytes_all += size;
     }
 }
 
@@ -401,7 +421,7 @@ check_rejects(const struct colander_load *load, const char *const *files,
     struct stat rejects;
     struct stat file;
 
-    if (load->options.rejects == NULL ||
+    if (load->options.rejects == NULL || load->options.elsewhere != NULL ||
         stat(load->options.rejects, &rejects) != 0)
         return COLANDER_OK;
     for (size_t i = 0; i < count; i++) {

@@ -49,6 +49,14 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_schema_open(const char *name_or_path, struct colander_schema **schema,
                      struct colander_error *err);
 
+struct colander_load_files;
+
+/* Opens it as colander_schema_open does, but from files that are elsewhere;
+ * NULL: from the file system. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_schema_open_elsewhere(
+    const char *name_or_path, const struct colander_load_files *elsewhere,
+    struct colander_schema **schema, struct colander_error *err);
+
 /* Creates a schema that says nothing. *schema is owned by the caller. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_schema_create(struct colander_schema **schema,
@@ -115,6 +123,41 @@ struct colander_load_column {
 };
 
 /*
+ * Files that are not in the file system, such as the body of a request. Several
+ * threads of a load may call the functions at once. Their failures are those of
+ * the load.
+ */
+struct colander_load_files {
+    void *context;
+
+    /* Sets *size to the bytes of the file, or to UINT64_MAX if it is a pipe,
+     * which is read once. Sets *path to the name of its resume point, which the
+     * load frees. */
+    enum colander_code (*look)(void *context, const char *file, uint64_t *size,
+                               char **path, struct colander_error *err);
+
+    /* Reads up to `size` bytes at `offset`; of a pipe, this is where the last
+     * read ended. Sets *is_end after the last byte. May return with nothing
+     * after a tenth of a second, as the load may have been cancelled. */
+    enum colander_code (*read)(void *context, const char *file, uint64_t offset,
+                               void *data, size_t size, size_t *got,
+                               bool *is_end, struct colander_error *err);
+
+    /* Whether a read of a pipe would wait. */
+    bool (*would_wait)(void *context, const char *file);
+
+    /* Opens the file of rejects and cuts it to *size bytes, or sets *size to
+     * what it has. NULL: there can be none. */
+    enum colander_code (*cut)(void *context, const char *file, uint64_t *size,
+                              struct colander_error *err);
+
+    /* Appends to it. */
+    enum colander_code (*append)(void *context, const char *file,
+                                 struct colander_slice bytes,
+                                 struct colander_error *err);
+};
+
+/*
  * Start from colander_load_options_init. Everything that the members point to
  * is borrowed until the load is destroyed. Later versions may append members.
  */
@@ -123,7 +166,8 @@ struct colander_load_options {
 
     const struct colander_schema *schema; /* NULL: none */
     const char *const *key; /* columns that make the key; if not empty, they */
-    size_t key_count;       /* replace those of the schema */
+    size_t key_count;       /* replace those of the schema. COLANDER_LOAD_HASH
+                             * alone: a hash of the record */
     const char *const
         *nulls;        /* CSV: texts that are null, such as "NA", added */
     size_t null_count; /* to those of the schema */
@@ -163,7 +207,15 @@ struct colander_load_options {
      * the file. */
     bool follows; /* (false) */
     void (*report_lost)(void *context, const char *file);
+
+    const struct colander_load_files *elsewhere; /* NULL: the file system */
+    bool syncs; /* what was loaded is on the disk, and not only in the log,
+                 * once the load has ended (false) */
 };
+
+/* The key is a hash of the columns that the record itself has, so that a record
+ * which is loaded again is the same row. */
+#define COLANDER_LOAD_HASH ":hash"
 
 /* Sets the defaults. */
 static inline void

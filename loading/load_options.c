@@ -8,10 +8,16 @@
 #define RECORD_SIZE_MIN 1024
 
 static enum colander_code
-check_key(const char *const *key, size_t index, struct colander_error *err)
+check_key(const char *const *key, size_t count, size_t index,
+          struct colander_error *err)
 {
     const char *path = key[index];
 
+    if (strcmp(path, COLANDER_LOAD_HASH) == 0)
+        return count == 1 ? COLANDER_OK
+                          : COLANDER_FAIL(err, COLANDER_INVALID,
+                                          "the key %s is not a part of another",
+                                          COLANDER_LOAD_HASH);
     for (size_t i = 0; i < index; i++) {
         if (strcmp(key[i], path) == 0)
             return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -51,6 +57,10 @@ check(const struct colander_load_options *options, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a key has at most %d columns, not %zu",
                              COLANDER_KEY_PARTS_MAX, options->key_count);
+    if (options->elsewhere != NULL && options->follows)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "only a file of this machine can be followed, by "
+                             "the process that has the store open");
     if (options->is_bulk &&
         (options->resumes || options->duplicates != COLANDER_LOAD_REPLACE))
         return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -61,7 +71,7 @@ check(const struct colander_load_options *options, struct colander_error *err)
                              "a bulk load cannot follow a file: its rows "
                              "appear at its end");
     for (size_t i = 0; i < options->key_count && code == COLANDER_OK; i++)
-        code = check_key(options->key, i, err);
+        code = check_key(options->key, options->key_count, i, err);
     return code == COLANDER_OK ? added_columns_check(options, err) : code;
 }
 
@@ -106,9 +116,11 @@ load_options_read(const struct colander_load_options *given,
     if (options->schema != NULL)
         *schema = *options->schema;
     options->resumes |= options->follows;
+    schema->hashes = options->key_count > 0 &&
+                     strcmp(options->key[0], COLANDER_LOAD_HASH) == 0;
     if (options->key_count > 0)
-        schema->key =
-            (struct schema_texts){(char **)options->key, options->key_count, 0};
+        schema->key = (struct schema_texts){
+            (char **)options->key, schema->hashes ? 0 : options->key_count, 0};
     if (options->delimiter != 0)
         schema->delimiter = options->delimiter;
     schema->guesses = schema->guesses && options->guesses;

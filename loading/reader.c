@@ -24,7 +24,7 @@ struct reader {
     bool is_finished;    /* there is no more to split */
     bool is_closed;      /* the chunk takes no more records */
     bool is_broken;      /* the chunk lacks a piece */
-    bool has_keys;       /* the schema names the columns of the key */
+    bool has_keys;       /* the schema says what the key is */
     struct colander_buffer key;
     struct colander_error *err; /* of the chunk */
 };
@@ -379,7 +379,9 @@ reader_run(struct source *source, const struct colander_load_options *options,
 {
     struct reader reader = {.source = source, .options = options, .ring = ring};
 
-    reader.has_keys = options->schema != NULL && options->schema->key.count > 0;
+    reader.has_keys =
+        options->schema != NULL &&
+        (options->schema->key.count > 0 || options->schema->hashes);
     if (source->header != NULL)
         reader.names_size = csv_header_names_size(source->header);
     while (fill_one(&reader))

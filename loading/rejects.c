@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/rejects.h"
+#include "loading/load.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +37,8 @@ cut(struct rejects *rejects, int file, uint64_t size,
 }
 
 enum colander_code
-rejects_open(struct rejects *rejects, const char *path, uint64_t size,
+rejects_open(struct rejects *rejects, const char *path,
+             const struct colander_load_files *elsewhere, uint64_t size,
              struct colander_error *err)
 {
     enum colander_code code;
@@ -47,6 +49,13 @@ rejects_open(struct rejects *rejects, const char *path, uint64_t size,
     if (path == NULL)
         return COLANDER_OK;
     rejects->path = path;
+    if (elsewhere != NULL && elsewhere->cut == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "there can be no file of rejects here");
+    if (elsewhere != NULL) {
+        rejects->elsewhere = elsewhere;
+        return elsewhere->cut(elsewhere->context, path, &rejects->size, err);
+    }
     file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
     if (file < 0)
         return failure(rejects, "open", err);
@@ -78,6 +87,16 @@ static enum colander_code
 put(struct rejects *rejects, struct colander_slice bytes, bool ends_line,
     struct colander_error *err)
 {
+    struct colander_buffer *unwritten = &rejects->unwritten;
+    enum colander_code code;
+
+    if (rejects->elsewhere != NULL) {
+        code = colander_buffer_append(unwritten, bytes.data, bytes.size, err);
+        if (code == COLANDER_OK && ends_line)
+            code = colander_buffer_append(unwritten, "\n", 1, err);
+        rejects->size += bytes.size + ends_line;
+        return code;
+    }
     if (bytes.size > 0 &&
         fwrite(bytes.data, 1, bytes.size, rejects->file) != bytes.size)
         return failure(rejects, "write to", err);
@@ -94,7 +113,7 @@ rejects_put(struct rejects *rejects, struct colander_slice record,
     struct colander_buffer *last = &rejects->last_header;
     enum colander_code code = COLANDER_OK;
 
-    if (rejects->file == NULL)
+    if (rejects->file == NULL && rejects->elsewhere == NULL)
         return COLANDER_OK;
     if (rejects->header.size > 0 &&
         !colander_slice_equal(rejects->header, colander_buffer_slice(last))) {
@@ -110,6 +129,16 @@ rejects_put(struct rejects *rejects, struct colander_slice record,
 enum colander_code
 rejects_flush(struct rejects *rejects, struct colander_error *err)
 {
+    const struct colander_load_files *elsewhere = rejects->elsewhere;
+    enum colander_code code;
+
+    if (elsewhere != NULL && rejects->unwritten.size > 0) {
+        code =
+            elsewhere->append(elsewhere->context, rejects->path,
+                              colander_buffer_slice(&rejects->unwritten), err);
+        colander_buffer_clear(&rejects->unwritten);
+        return code;
+    }
     if (rejects->file != NULL && fflush(rejects->file) != 0)
         return failure(rejects, "write to", err);
     return COLANDER_OK;
@@ -121,5 +150,6 @@ rejects_close(struct rejects *rejects)
     if (rejects->file != NULL)
         (void)fclose(rejects->file); /* was flushed */
     colander_buffer_release(&rejects->last_header);
+    colander_buffer_release(&rejects->unwritten);
     memset(rejects, 0, sizeof(*rejects));
 }

@@ -15,20 +15,24 @@
 
 #include <stdio.h>
 
+struct colander_load_files;
+
 struct rejects {
     const char *path; /* borrowed; NULL: there is no file */
-    FILE *file;
-    uint64_t size;                /* of the file */
+    FILE *file;       /* NULL: it is elsewhere */
+    const struct colander_load_files *elsewhere; /* borrowed; may be NULL */
+    struct colander_buffer unwritten;            /* for elsewhere */
+    uint64_t size;                               /* of the file */
     struct colander_slice header; /* to precede the next record; borrowed */
     struct colander_buffer last_header;
 };
 
-/* Opens `path` and cuts it to its first `size` bytes. Without a path only the
- * size is kept. */
-COLANDER_CHECKED enum colander_code rejects_open(struct rejects *rejects,
-                                                 const char *path,
-                                                 uint64_t size,
-                                                 struct colander_error *err);
+/* Opens `path`, one of `elsewhere` unless that is NULL, and cuts it to its
+ * first `size` bytes. Without a path only the size is kept. */
+COLANDER_CHECKED enum colander_code
+rejects_open(struct rejects *rejects, const char *path,
+             const struct colander_load_files *elsewhere, uint64_t size,
+             struct colander_error *err);
 
 /* Sets the header of the following records (empty: none). It is not
  * written again if it `is_there`. */

@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/resume_point.h"
+#include "loading/load.h"
 #include "loading/splitter.h"
 
 #include <errno.h>
@@ -107,13 +108,23 @@ set_name(struct colander_buffer *name, const char *path, const char *base,
 }
 
 enum colander_code
-resume_point_name(const char *file, struct colander_buffer *name,
-                  struct colander_error *err)
+resume_point_name(const char *file, const struct colander_load_files *elsewhere,
+                  struct colander_buffer *name, struct colander_error *err)
 {
-    char *path = strcmp(file, "-") == 0 ? strdup(file) : realpath(file, NULL);
     struct stat status;
     enum colander_code code;
+    uint64_t size;
+    char *path;
 
+    if (elsewhere != NULL) {
+        path = NULL;
+        code = elsewhere->look(elsewhere->context, file, &size, &path, err);
+        if (code == COLANDER_OK)
+            code = set_name(name, path, "", err);
+        free(path);
+        return code;
+    }
+    path = strcmp(file, "-") == 0 ? strdup(file) : realpath(file, NULL);
     /* a pipe of /dev/fd exists, though it is in no directory */
     if (path == NULL && errno == ENOENT && stat(file, &status) == 0)
         path = strdup(file);

@@ -23,6 +23,8 @@ struct resume_point_bytes {
     uint8_t bytes[RESUME_TAIL_MAX];
 };
 
+struct colander_load_files;
+
 struct resume_point {
     uint64_t offset;      /* in the uncompressed bytes */
     uint64_t line;        /* that begins or continues there, from 1 */
@@ -76,8 +78,8 @@ bool resume_point_has_tail(const struct resume_point *point,
 
 /* Sets `name` to the name of the mark for `file`. */
 COLANDER_CHECKED enum colander_code
-resume_point_name(const char *file, struct colander_buffer *name,
-                  struct colander_error *err);
+resume_point_name(const char *file, const struct colander_load_files *elsewhere,
+                  struct colander_buffer *name, struct colander_error *err);
 
 /* The same for a log, which need not exist at the moment. A link is not
  * resolved, as it may be another one later. */

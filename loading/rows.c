@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <xxhash.h>
 
 void
 rows_init(struct rows *rows, enum record_format format,
@@ -175,6 +176,26 @@ make_key(struct rows *rows, struct parsed_row *parsed,
     return code;
 }
 
+/* Makes a key of 32 digits from the columns that the record has. */
+static enum colander_code
+hash_row(struct rows *rows, struct parsed_row *parsed,
+         struct colander_error *err)
+{
+    const XXH128_hash_t hash = XXH3_128bits(parsed->row.data, parsed->row.size);
+    struct colander_value part;
+    enum colander_code code;
+    char text[33];
+
+    (void)snprintf(text, sizeof(text), "%016llx%016llx",
+                   (unsigned long long)hash.high64,
+                   (unsigned long long)hash.low64);
+    part = colander_text(text);
+    code = colander_key_encode(&part, 1, &rows->key, err);
+    parsed->key = colander_buffer_slice(&rows->key);
+    parsed->has_key = true;
+    return code;
+}
+
 enum colander_code
 rows_parse(struct rows *rows, struct colander_slice record,
            struct parsed_row *parsed, struct colander_error *err)
@@ -183,6 +204,8 @@ rows_parse(struct rows *rows, struct colander_slice record,
 
     memset(parsed, 0, sizeof(*parsed));
     code = make_row(rows, record, parsed, err);
+    if (code == COLANDER_OK && rows->schema != NULL && rows->schema->hashes)
+        code = hash_row(rows, parsed, err);
     if (code == COLANDER_OK && rows->converts)
         code = conversion_row(&rows->conversion, rows->schema, parsed->row,
                               &parsed->row, err);

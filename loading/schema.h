@@ -37,6 +37,8 @@ struct colander_schema {
                                                 * GUESSED: by the file */
     bool key_is_added[COLANDER_KEY_PARTS_MAX]; /* to the records */
 
+    bool hashes; /* the key is a hash of the record, of no columns (false) */
+
     bool guesses; /* types of CSV; false: texts are strings (true) */
 
     /* of a family that the load creates; 0: the default */

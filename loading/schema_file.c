@@ -63,6 +63,55 @@ fail_errno(const char *path, struct colander_error *err)
 }
 
 static enum colander_code
+fail_too_large(const char *path, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "schema '%.*s' is larger than %zu MiB", NAME_SHOWN,
+                         path, FILE_SIZE_MAX >> 20);
+}
+
+/* Says what of a schema could not be opened. */
+static enum colander_code
+fail_elsewhere(const char *path, struct colander_error *err)
+{
+    const struct colander_error failure = *err;
+    const char *reason = failure.message;
+
+    if (strncmp(reason, "cannot open: ", 13) == 0 ||
+        strncmp(reason, "cannot read: ", 13) == 0)
+        reason += 13;
+    return COLANDER_FAIL(err, failure.code, "cannot read schema '%.*s': %s",
+                         NAME_SHOWN, path, reason);
+}
+
+static enum colander_code
+read_elsewhere(const char *path, const struct colander_load_files *files,
+               struct colander_schema **schema, struct colander_error *err)
+{
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    enum colander_code code =
+        colander_buffer_reserve(&bytes, FILE_SIZE_MAX + 1, err);
+    bool is_end = false;
+
+    while (code == COLANDER_OK && !is_end && bytes.size <= FILE_SIZE_MAX) {
+        size_t got = 0;
+
+        code = files->read(files->context, path, bytes.size,
+                           bytes.data + bytes.size,
+                           FILE_SIZE_MAX + 1 - bytes.size, &got, &is_end, err);
+        bytes.size += got;
+    }
+    if (code != COLANDER_OK)
+        code = fail_elsewhere(path, err);
+    else if (bytes.size > FILE_SIZE_MAX)
+        code = fail_too_large(path, err);
+    else
+        code = read_text(path, colander_buffer_slice(&bytes), schema, err);
+    colander_buffer_release(&bytes);
+    return code;
+}
+
+static enum colander_code
 read_file(const char *path, struct colander_schema **schema,
           struct colander_error *err)
 {
@@ -76,9 +125,7 @@ read_file(const char *path, struct colander_schema **schema,
     if (file == NULL || ferror(file))
         code = fail_errno(path, err);
     else if (bytes.size > FILE_SIZE_MAX)
-        code = COLANDER_FAIL(err, COLANDER_INVALID,
-                             "schema '%.*s' is larger than %zu MiB", NAME_SHOWN,
-                             path, FILE_SIZE_MAX >> 20);
+        code = fail_too_large(path, err);
     else if (code == COLANDER_OK)
         code = read_text(path, colander_buffer_slice(&bytes), schema, err);
     if (file != NULL)
@@ -130,13 +177,24 @@ enum colander_code
 colander_schema_open(const char *name_or_file, struct colander_schema **schema,
                      struct colander_error *err)
 {
+    return colander_schema_open_elsewhere(name_or_file, NULL, schema, err);
+}
+
+enum colander_code
+colander_schema_open_elsewhere(const char *name_or_file,
+                               const struct colander_load_files *elsewhere,
+                               struct colander_schema **schema,
+                               struct colander_error *err)
+{
     struct colander_error own;
 
     *schema = NULL;
     if (err == NULL)
         err = &own;
     if (is_file(name_or_file))
-        return read_file(name_or_file, schema, err);
+        return elsewhere != NULL
+                   ? read_elsewhere(name_or_file, elsewhere, schema, err)
+                   : read_file(name_or_file, schema, err);
     for (const struct known_schema *known = known_schemas; known->name != NULL;
          known++) {
         if (strcmp(known->name, name_or_file) == 0)

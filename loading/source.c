@@ -336,7 +336,8 @@ source_open(struct source *source, const char *file,
 
     memset(source, 0, sizeof(*source));
     source->file = file;
-    code = input_open(file, is_cancelled, &source->input, err);
+    code =
+        input_open(file, options->elsewhere, is_cancelled, &source->input, err);
     if (code == COLANDER_OK)
         code = begin(source, options, point, err);
     return opened(source, file, code, err);

@@ -102,8 +102,8 @@ writer_create(struct colander_store *store, struct colander_family *family,
     if (code == COLANDER_OK && options->is_bulk)
         code = colander_bulk_create(family, &created->run, err);
     if (code == COLANDER_OK)
-        code = rejects_open(&created->rejects, options->rejects, rejects_size,
-                            err);
+        code = rejects_open(&created->rejects, options->rejects,
+                            options->elsewhere, rejects_size, err);
     if (code == COLANDER_OK && counts_keys(options))
         code = key_tally_begin(&created->tally, family, err);
     if (code == COLANDER_OK)
@@ -359,6 +359,17 @@ keep_in_run(struct writer *writer, const struct chunk *chunk,
     return COLANDER_OK;
 }
 
+static enum colander_code
+commit_batch(const struct writer *writer, struct colander_error *err)
+{
+    struct colander_write_options options;
+
+    colander_write_options_init(&options);
+    if (writer->options->syncs)
+        options.durability = COLANDER_SYNC;
+    return colander_batch_commit(writer->batch, &options, err);
+}
+
 /* Writes the batch and the resume point. */
 static enum colander_code
 commit(struct writer *writer, const struct chunk *chunk,
@@ -371,7 +382,7 @@ commit(struct writer *writer, const struct chunk *chunk,
     writer->point.row_count += count;
     code = mark(writer, chunk, err);
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
-        code = colander_batch_commit(batch, NULL, err);
+        code = commit_batch(writer, err);
     if (code == COLANDER_OK)
         count_rows(writer, count, writer->new_count);
     else
@@ -394,7 +405,7 @@ patch_singly(struct writer *writer, struct chunk *chunk,
                                     chunk_waiting_key(chunk, i),
                                     chunk_waiting_row(chunk, i), err);
         if (code == COLANDER_OK)
-            code = colander_batch_commit(batch, NULL, err);
+            code = commit_batch(writer, err);
         if (code == COLANDER_OK) {
             writer->stats->row_count++;
             writer->point.row_count++;

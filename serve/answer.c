@@ -165,6 +165,30 @@ answer_start(struct answer *answer, struct MHD_Connection *connection)
     pthread_mutex_unlock(&answer->lock);
 }
 
+void
+answer_begin(struct answer *answer, struct MHD_Connection *connection)
+{
+    pthread_mutex_lock(&answer->lock);
+    answer->connection = connection;
+    submit(answer);
+    pthread_mutex_unlock(&answer->lock);
+}
+
+bool
+answer_await(struct answer *answer)
+{
+    bool is_there;
+
+    pthread_mutex_lock(&answer->lock);
+    is_there = !answer->is_working || answer->ready.size > 0;
+    if (!is_there) {
+        answer->is_suspended = true;
+        MHD_suspend_connection(answer->connection);
+    }
+    pthread_mutex_unlock(&answer->lock);
+    return is_there;
+}
+
 /* Copies bytes to the connection, or suspends it until there are some. */
 static ssize_t
 send_more(void *context, uint64_t position, char *to, size_t size)
@@ -215,9 +239,11 @@ answer_respond(struct answer *answer)
     struct MHD_Response *response = NULL;
     struct colander_error failure;
     struct MHD_Connection *connection = answer->connection;
+    unsigned status;
 
     pthread_mutex_lock(&answer->lock);
     failure = answer->failure;
+    status = answer->writer->status;
     answer->is_begun = failure.code == COLANDER_OK;
     if (answer->is_begun)
         response = respond(answer);
@@ -226,7 +252,7 @@ answer_respond(struct answer *answer)
         return reply_failure(connection, &failure,
                              answer_stopped(answer) == ANSWER_LATE,
                              answer->writer->parameter, answer->writer->offset);
-    return reply_with(connection, MHD_HTTP_OK, response,
+    return reply_with(connection, status == 0 ? MHD_HTTP_OK : status, response,
                       answer->writer->content_type);
 }
 

@@ -11,6 +11,8 @@
  * error. Later failures are the last frame.
  *
  * Life:    create -> start -> (resumed) respond -> leave
+ *          with a body: create -> begin -> (it has ended) await -> respond
+ *          -> leave
  *          answer_stop at any time before leave, from any thread
  * Threads: start, respond and leave are called by the connection's thread
  * Locks:   the answer's, and within it those of libmicrohttpd
@@ -41,6 +43,8 @@ struct writer {
     void (*destroy)(struct writer *writer);
     const char *content_type; /* static */
     bool waits;               /* write appends everything, with answer_flush */
+    struct body *body;        /* that it reads while it comes; NULL: none */
+    unsigned status;          /* of what it has written; 0: 200 */
 
     /* Where a failure is, for the client; NULL: nowhere. Static. */
     const char *parameter;
@@ -70,6 +74,12 @@ struct answer *answer_create(const struct answers *answers,
 
 /* Suspends the connection, and has the answer written. */
 void answer_start(struct answer *answer, struct MHD_Connection *connection);
+
+/* Has it written, while the body of the request comes. */
+void answer_begin(struct answer *answer, struct MHD_Connection *connection);
+
+/* Returns whether the answer has begun, or else suspends the connection. */
+bool answer_await(struct answer *answer);
 
 /* Queues the reply on the connection, which was resumed. Returns its status, or
  * 0 if it cannot be queued. */

@@ -92,7 +92,7 @@ judge_framing(const struct headers *headers, const char *version)
 }
 
 static struct refusal
-judge_body(const struct headers *headers, bool is_form, size_t body_max)
+judge_body(const struct headers *headers, enum gate_body body, size_t body_max)
 {
     static const char form[] = "application/x-www-form-urlencoded";
     const struct refusal too_large = {MHD_HTTP_CONTENT_TOO_LARGE, "limit",
@@ -104,11 +104,11 @@ judge_body(const struct headers *headers, bool is_form, size_t body_max)
     const unsigned long long size =
         headers->length == NULL ? 0 : strtoull(headers->length, NULL, 10);
 
-    if (!is_form && (size > 0 || headers->transfer != NULL))
+    if (body == GATE_NO_BODY && (size > 0 || headers->transfer != NULL))
         return refuse_framing("this request has no body");
-    if (size > body_max)
+    if (size > body_max && body != GATE_STREAM)
         return too_large;
-    if (is_form && headers->content_type != NULL &&
+    if (body == GATE_FORM && headers->content_type != NULL &&
         strncasecmp(headers->content_type, form, sizeof(form) - 1) != 0)
         return no_form;
     return let_in;
@@ -187,7 +187,7 @@ judge_client(const struct headers *headers, const struct door *door,
 struct refusal
 gate_judge(const struct door *door, const struct visitor *visitor,
            struct MHD_Connection *connection, const char *version, bool is_open,
-           bool is_form, size_t body_max)
+           enum gate_body body, size_t body_max)
 {
     struct headers headers;
     struct refusal refusal;
@@ -201,6 +201,6 @@ gate_judge(const struct door *door, const struct visitor *visitor,
     if (refusal.status == 0 && !(is_open && !door->is_local))
         refusal = judge_client(&headers, door, visitor);
     if (refusal.status == 0)
-        refusal = judge_body(&headers, is_form, body_max);
+        refusal = judge_body(&headers, body, body_max);
     return refusal;
 }

@@ -22,12 +22,19 @@ struct refusal {
     bool closes; /* the connection */
 };
 
-/* Judges the headers of a request. `is_open`: without a token. `is_form`: it
- * must bring a form of at most `body_max` bytes; otherwise it has no body. */
+enum gate_body {
+    GATE_NO_BODY,
+    GATE_FORM,
+    GATE_BYTES,  /* of any type */
+    GATE_STREAM, /* the same, of any size */
+};
+
+/* Judges the headers of a request. `is_open`: without a token. `body` is what
+ * it brings; all but a stream have at most `body_max` bytes. */
 struct refusal gate_judge(const struct door *door,
                           const struct visitor *visitor,
                           struct MHD_Connection *connection,
-                          const char *version, bool is_open, bool is_form,
-                          size_t body_max);
+                          const char *version, bool is_open,
+                          enum gate_body body, size_t body_max);
 
 #endif

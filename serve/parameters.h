@@ -28,8 +28,9 @@ struct parameters {
     struct parameter *list;          /* in their order */
     size_t count;
     size_t capacity;
-    bool is_local; /* they came through the Unix socket */
-    char **texts;  /* what the list points into */
+    bool is_local;              /* they came through the Unix socket */
+    struct colander_slice body; /* of bytes; borrowed from the request */
+    char **texts;               /* what the list points into */
     size_t text_count;
     size_t text_capacity;
 };

@@ -2,6 +2,7 @@
 #include "serve/remote.h"
 #include "columns/columns.h"
 #include "core/bytes.h"
+#include "serve/asks.h"
 #include "serve/runs.h"
 #include "serve/sockets.h"
 #include "serve/token.h"
@@ -10,15 +11,18 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #define KEPT_MAX ((size_t)64 << 10) /* bytes of an error, or of a last frame */
 #define CONNECT_SECONDS 10
+#define ASK_MAX (ASK_BYTES_MAX + (16 << 10)) /* bytes of an ask */
 
 /* A command that runs elsewhere, and the frames of its answer. */
 struct call {
     const struct remote_command *command;
     CURL *curl;
+    CURL *replies; /* sends replies; NULL: there was none yet */
     struct curl_slist *headers;
     char refusal[CURL_ERROR_SIZE];
     int directory_fd; /* of the store; -1: it has an address */
@@ -39,9 +43,222 @@ remote_is_address(const char *store)
            strncmp(store, "https://", 8) == 0;
 }
 
+/* ------------------------------------------------------------- requests --- */
+
+static int
+look_for_cancel(void *context, curl_off_t download, curl_off_t down,
+                curl_off_t upload, curl_off_t up)
+{
+    const struct call *call = context;
+
+    (void)download;
+    (void)down;
+    (void)upload;
+    (void)up;
+    return call->command->is_cancelled(call->command->context);
+}
+
+/* The options whose last argument is a long. */
+static void
+set(CURL *curl, CURLoption option, long value)
+{
+    (void)curl_easy_setopt(curl, option, value);
+}
+
+/* Sets where a request goes: `path` has a slash first. */
+static bool
+set_target(const struct call *call, CURL *curl, const char *target)
+{
+    const struct remote_command *command = call->command;
+    char path[STORE_SOCKET_PATH_SIZE];
+    char url[2048];
+    size_t size = strlen(command->store);
+
+    if (!remote_is_address(command->store)) {
+        store_socket_path(call->directory_fd, path);
+        (void)snprintf(url, sizeof(url), "http://store%s", target);
+        return curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, path) ==
+                   CURLE_OK &&
+               curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK;
+    }
+    while (size > 0 && command->store[size - 1] == '/')
+        size--;
+    if (size + strlen(target) + 1 > sizeof(url))
+        return false;
+    (void)snprintf(url, sizeof(url), "%.*s%s", (int)size, command->store,
+                   target);
+    return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK;
+}
+
+static bool
+set_headers(struct call *call)
+{
+    char line[TOKEN_SIZE_MAX + 32];
+    struct curl_slist *list;
+
+    (void)snprintf(line, sizeof(line), "Authorization: Bearer %s",
+                   call->command->token == NULL ? "" : call->command->token);
+    call->headers = curl_slist_append(NULL, "Expect:");
+    if (call->headers == NULL || call->command->token == NULL)
+        return call->headers != NULL;
+    list = curl_slist_append(call->headers, line);
+    return list != NULL;
+}
+
+/* A token goes to the address that the user named, and nowhere else. */
+static void
+set_common(struct call *call, CURL *curl)
+{
+    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->headers);
+    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    set(curl, CURLOPT_FOLLOWLOCATION, 0);
+    set(curl, CURLOPT_NOSIGNAL, 1);
+    set(curl, CURLOPT_TCP_KEEPALIVE, 1);
+    set(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+    set(curl, CURLOPT_NOPROGRESS, 0);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_cancel);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call);
+}
+
+/* ----------------------------------------------------------------- asks --- */
+
+/* The reply to a reply says nothing. */
+static size_t
+drop(char *data, size_t size, size_t count, void *context)
+{
+    (void)data;
+    (void)context;
+    return size * count;
+}
+
+/* Sends a reply, from within the callback that took the ask. */
+static enum colander_code
+send_reply(struct call *call, const uint8_t *ask,
+           const struct colander_buffer *body)
+{
+    char path[ASK_RUN_SIZE + 64];
+    CURLcode result;
+    long status = 0;
+
+    if (call->replies == NULL) {
+        call->replies = curl_easy_init();
+        if (call->replies == NULL)
+            return COLANDER_FAIL(&call->err, COLANDER_NO_MEMORY,
+                                 "no memory for a request");
+        set_common(call, call->replies);
+        (void)curl_easy_setopt(call->replies, CURLOPT_WRITEFUNCTION, drop);
+    }
+    (void)snprintf(path, sizeof(path), "/input?run=%.*s&ask=%u",
+                   (int)ASK_RUN_SIZE, (const char *)ask,
+                   bytes_get_be32(ask + ASK_RUN_SIZE + 1));
+    if (!set_target(call, call->replies, path))
+        return COLANDER_FAIL(&call->err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    (void)curl_easy_setopt(call->replies, CURLOPT_POSTFIELDS, body->data);
+    (void)curl_easy_setopt(call->replies, CURLOPT_POSTFIELDSIZE,
+                           (long)body->size);
+    result = curl_easy_perform(call->replies);
+    (void)curl_easy_getinfo(call->replies, CURLINFO_RESPONSE_CODE, &status);
+    if (result == CURLE_OK && (status == 200 || status == 404))
+        return COLANDER_OK; /* 404: no one waits for it any more */
+    if (result == CURLE_ABORTED_BY_CALLBACK)
+        return COLANDER_FAIL(&call->err, COLANDER_CANCELLED, "cancelled");
+    return COLANDER_FAIL(&call->err, COLANDER_BUSY,
+                         "the server of '%s' has ended before its answer",
+                         call->command->store);
+}
+
+/* Fills the body of a reply: what was asked for, or why it is not there. */
+static enum colander_code
+make_reply(const struct call *call, const struct remote_ask *ask,
+           struct colander_buffer *body, struct colander_error *err)
+{
+    const struct remote_command *command = call->command;
+    uint8_t head[ASK_REPLY_HEAD_SIZE] = {'d'};
+    struct remote_reply reply = {.bytes = body};
+    struct colander_error failure;
+    enum colander_code code;
+
+    code = colander_buffer_append(body, head, sizeof(head), err);
+    if (code != COLANDER_OK)
+        return code;
+    if (command->reply == NULL)
+        code = COLANDER_FAIL(&failure, COLANDER_INVALID,
+                             "the client has no files");
+    else
+        code = command->reply(command->context, ask, &reply, &failure);
+    if (code == COLANDER_OK) {
+        body->data[1] = (uint8_t)((reply.is_end ? ASK_IS_END : 0) |
+                                  (reply.would_wait ? ASK_WOULD_WAIT : 0));
+        bytes_put_be64(body->data + 2, reply.size);
+        return COLANDER_OK;
+    }
+    colander_buffer_clear(body);
+    head[0] = 'e';
+    head[1] = (uint8_t)code;
+    code = colander_buffer_append(body, head, 2, err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(body, failure.message,
+                                        strlen(failure.message), err)
+               : code;
+}
+
+/* An ask has come whole. */
+static enum colander_code
+take_ask(struct call *call)
+{
+    static const struct {
+        uint8_t kind;
+        enum remote_ask_kind means;
+    } kinds[] = {{ASK_LOOK, REMOTE_LOOK},
+                 {ASK_READ, REMOTE_READ},
+                 {ASK_CUT, REMOTE_CUT},
+                 {ASK_APPEND, REMOTE_APPEND},
+                 {ASK_CONFIRM, REMOTE_CONFIRM}};
+    const uint8_t *data = call->kept.data + ASK_RUN_SIZE;
+    struct colander_buffer body = COLANDER_BUFFER_EMPTY;
+    struct remote_ask ask = {.kind = REMOTE_LOOK};
+    enum colander_code code = COLANDER_INVALID;
+    size_t name_size = 0;
+    char *name = NULL;
+
+    if (call->kept.size >= ASK_HEAD_SIZE)
+        name_size = bytes_get_be32(data + 21);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        if (call->kept.size >= ASK_HEAD_SIZE &&
+            name_size <= call->kept.size - ASK_HEAD_SIZE &&
+            data[0] == kinds[i].kind) {
+            ask.kind = kinds[i].means;
+            code = COLANDER_OK;
+        }
+    }
+    if (code != COLANDER_OK)
+        return COLANDER_FAIL(&call->err, COLANDER_BUSY,
+                             "the server asks for what this program does not "
+                             "know: it may be newer");
+    ask.offset = bytes_get_be64(data + 5);
+    ask.size = bytes_get_be64(data + 13);
+    ask.bytes = colander_slice_of(call->kept.data + ASK_HEAD_SIZE + name_size,
+                                  call->kept.size - ASK_HEAD_SIZE - name_size);
+    name = strndup((const char *)call->kept.data + ASK_HEAD_SIZE, name_size);
+    ask.name = name;
+    if (name == NULL)
+        code = COLANDER_FAIL(&call->err, COLANDER_NO_MEMORY,
+                             "no memory for a name");
+    if (code == COLANDER_OK)
+        code = make_reply(call, &ask, &body, &call->err);
+    if (code == COLANDER_OK)
+        code = send_reply(call, call->kept.data, &body);
+    free(name);
+    colander_buffer_release(&body);
+    colander_buffer_clear(&call->kept);
+    return code;
+}
+
 /* --------------------------------------------------------------- answer --- */
 
-/* A last frame has come. */
+/* A frame has come whole. */
 static enum colander_code
 take_last(struct call *call)
 {
@@ -52,6 +269,8 @@ take_last(struct call *call)
         call->is_whole = true;
         return COLANDER_OK;
     }
+    if (call->kind == RUNS_ASK)
+        return take_ask(call);
     if (call->kind == RUNS_FAILURE)
         return COLANDER_FAIL(&call->err, COLANDER_BUSY, "%.*s", (int)kept->size,
                              (const char *)kept->data);
@@ -71,7 +290,8 @@ take_bytes(struct call *call, struct colander_slice bytes)
     if (call->kind == RUNS_OUT || call->kind == RUNS_ERR)
         return command->take(command->context, call->kind == RUNS_ERR, bytes,
                              &call->err);
-    if (call->kept.size + bytes.size > KEPT_MAX)
+    if (call->kept.size + bytes.size >
+        (call->kind == RUNS_ASK ? ASK_MAX : KEPT_MAX))
         return COLANDER_FAIL(&call->err, COLANDER_BUSY,
                              "the server sends a frame that is too large");
     code =
@@ -203,6 +423,9 @@ add_all(struct call *call, struct colander_error *err)
                    (unsigned long long)command->width);
     code = add(call, "width", width, err);
     if (code == COLANDER_OK)
+        code =
+            add(call, "in_terminal", command->in_is_terminal ? "1" : "0", err);
+    if (code == COLANDER_OK)
         code = add(call, "out_terminal", command->out_is_terminal ? "1" : "0",
                    err);
     if (code == COLANDER_OK)
@@ -213,66 +436,6 @@ add_all(struct call *call, struct colander_error *err)
     return code;
 }
 
-static int
-look_for_cancel(void *context, curl_off_t download, curl_off_t down,
-                curl_off_t upload, curl_off_t up)
-{
-    const struct call *call = context;
-
-    (void)download;
-    (void)down;
-    (void)upload;
-    (void)up;
-    return call->command->is_cancelled(call->command->context);
-}
-
-/* The options whose last argument is a long. */
-static void
-set(struct call *call, CURLoption option, long value)
-{
-    (void)curl_easy_setopt(call->curl, option, value);
-}
-
-static bool
-set_target(struct call *call)
-{
-    const struct remote_command *command = call->command;
-    CURL *curl = call->curl;
-    char path[STORE_SOCKET_PATH_SIZE];
-    char url[2048];
-    size_t size = strlen(command->store);
-
-    if (!remote_is_address(command->store)) {
-        store_socket_path(call->directory_fd, path);
-        return curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, path) ==
-                   CURLE_OK &&
-               curl_easy_setopt(curl, CURLOPT_URL, "http://store/command") ==
-                   CURLE_OK;
-    }
-    while (size > 0 && command->store[size - 1] == '/')
-        size--;
-    if (size + sizeof("/command") > sizeof(url))
-        return false;
-    (void)snprintf(url, sizeof(url), "%.*s/command", (int)size, command->store);
-    return curl_easy_setopt(curl, CURLOPT_URL, url) == CURLE_OK;
-}
-
-static bool
-set_headers(struct call *call)
-{
-    char line[TOKEN_SIZE_MAX + 32];
-    struct curl_slist *list;
-
-    (void)snprintf(line, sizeof(line), "Authorization: Bearer %s",
-                   call->command->token == NULL ? "" : call->command->token);
-    call->headers = curl_slist_append(NULL, "Expect:");
-    if (call->headers == NULL || call->command->token == NULL)
-        return call->headers != NULL;
-    list = curl_slist_append(call->headers, line);
-    return list != NULL;
-}
-
-/* A token goes to the address that the user named, and nowhere else. */
 static enum colander_code
 set_up(struct call *call, struct colander_error *err)
 {
@@ -281,24 +444,15 @@ set_up(struct call *call, struct colander_error *err)
 
     if (code != COLANDER_OK)
         return code;
-    if (!set_target(call) || !set_headers(call))
+    if (!set_target(call, curl, "/command") || !set_headers(call))
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a request");
-    (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->headers);
-    (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    set_common(call, curl);
     (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, call->form.data);
-    set(call, CURLOPT_POSTFIELDSIZE, (long)call->form.size);
-    set(call, CURLOPT_FOLLOWLOCATION, 0);
-    set(call, CURLOPT_NOSIGNAL, 1);
-    set(call, CURLOPT_TCP_KEEPALIVE, 1);
-    set(call, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
-    set(call, CURLOPT_NOPROGRESS, 0);
+    set(curl, CURLOPT_POSTFIELDSIZE, (long)call->form.size);
     (void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, call->refusal);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take);
     (void)curl_easy_setopt(curl, CURLOPT_WRITEDATA, call);
-    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look_for_cancel);
-    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, call);
     return COLANDER_OK;
 }
 
@@ -357,6 +511,7 @@ remote_run(const struct remote_command *command, int *status,
         code = perform(&call, err);
     *status = call.status;
     curl_easy_cleanup(call.curl);
+    curl_easy_cleanup(call.replies);
     curl_slist_free_all(call.headers);
     if (call.directory_fd >= 0)
         (void)close(call.directory_fd);

@@ -8,6 +8,30 @@
 
 #include "core/core.h"
 
+enum remote_ask_kind {
+    REMOTE_LOOK,    /* sets `size`, UINT64_MAX for a pipe, and the path */
+    REMOTE_READ,    /* appends up to `size` bytes from `offset` on */
+    REMOTE_CUT,     /* cuts the file of rejects to `size`; sets `size` */
+    REMOTE_APPEND,  /* appends the bytes to it */
+    REMOTE_CONFIRM, /* asks; sets `size` to 1 for yes */
+};
+
+/* What a command asks its client for. */
+struct remote_ask {
+    enum remote_ask_kind kind;
+    const char *name; /* of the file; any text, as servers may lie */
+    uint64_t offset;
+    uint64_t size;
+    struct colander_slice bytes;
+};
+
+struct remote_reply {
+    uint64_t size;
+    bool is_end;                   /* there are no more bytes */
+    bool would_wait;               /* there are no more yet */
+    struct colander_buffer *bytes; /* to be appended to */
+};
+
 struct remote_command {
     const char *store; /* the directory of a store that another process serves,
                         * or the address of a server: http://127.0.0.1:7411 */
@@ -15,6 +39,7 @@ struct remote_command {
     const char *const *words; /* "find", "data", "tweets", ... */
     size_t word_count;
     uint64_t width; /* of the terminal, if there is one */
+    bool in_is_terminal;
     bool out_is_terminal;
     bool err_is_terminal;
 
@@ -23,7 +48,12 @@ struct remote_command {
                                struct colander_slice bytes,
                                struct colander_error *err);
     bool (*is_cancelled)(void *context); /* called about once a second */
-    void *context;                       /* of both */
+
+    /* Replies to an ask (asks.h). NULL: the command needs nothing. */
+    enum colander_code (*reply)(void *context, const struct remote_ask *ask,
+                                struct remote_reply *reply,
+                                struct colander_error *err);
+    void *context; /* of all */
 };
 
 /* Whether `store` is the address of a server, and not a path. */

@@ -149,8 +149,8 @@ reply_error(struct MHD_Connection *connection, unsigned status,
     return reply_error_at(connection, status, code, message, NULL, 0, closes);
 }
 
-static unsigned
-status_of(enum colander_code code, bool is_late)
+unsigned
+reply_status(enum colander_code code, bool is_late)
 {
     switch (code) {
     case COLANDER_NOT_FOUND:
@@ -180,7 +180,7 @@ reply_failure(struct MHD_Connection *connection,
               const struct colander_error *failure, bool is_late,
               const char *parameter, size_t offset)
 {
-    return reply_error_at(connection, status_of(failure->code, is_late),
+    return reply_error_at(connection, reply_status(failure->code, is_late),
                           colander_code_name(failure->code), failure->message,
                           parameter, offset, false);
 }

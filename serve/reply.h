@@ -29,6 +29,10 @@ unsigned reply_with(struct MHD_Connection *connection, unsigned status,
 unsigned reply_error(struct MHD_Connection *connection, unsigned status,
                      const char *code, const char *message, bool closes);
 
+/* Returns the status that suits a failure; of a call that was cancelled, 504 if
+ * it was late. */
+unsigned reply_status(enum colander_code code, bool is_late);
+
 /* Queues a failure of the library, with the status that suits its code; of a
  * call that was cancelled, 504 if it was late. `parameter` has the mistake at
  * byte `offset`; NULL: none has. */

@@ -1,6 +1,9 @@
 /* See routes.h. SPDX-License-Identifier: MIT */
 #include "serve/routes.h"
 #include "core/clock.h"
+#include "serve/asks.h"
+#include "serve/body.h"
+#include "serve/changes.h"
 #include "serve/facts.h"
 #include "serve/find.h"
 #include "serve/gate.h"
@@ -25,19 +28,24 @@ struct route {
     const char *name; /* the first part of the path */
     bool has_family;  /* it has a second part */
     bool takes_get;
-    bool takes_post; /* with a form */
-    bool is_open;    /* without a token */
+    bool is_open;        /* without a token */
+    bool is_part;        /* of another request, which was admitted */
+    enum gate_body body; /* of a POST; NO_BODY: there is none */
     make_writer *make;
 };
 
 static const struct route routes[] = {
-    {"health", false, true, false, true, facts_health},
-    {"families", false, true, false, false, facts_families},
-    {"stats", false, true, false, false, facts_stats},
-    {"metrics", false, true, false, false, facts_metrics},
-    {"get", true, true, false, false, find_row},
-    {"find", true, true, true, false, find_rows},
-    {"command", false, false, true, false, runs_command},
+    {"health", false, true, true, false, GATE_NO_BODY, facts_health},
+    {"families", false, true, false, false, GATE_NO_BODY, facts_families},
+    {"stats", false, true, false, false, GATE_NO_BODY, facts_stats},
+    {"metrics", false, true, false, false, GATE_NO_BODY, facts_metrics},
+    {"get", true, true, false, false, GATE_NO_BODY, find_row},
+    {"find", true, true, false, false, GATE_FORM, find_rows},
+    {"load", true, false, false, false, GATE_STREAM, changes_load},
+    {"delete", true, false, false, false, GATE_FORM, changes_delete},
+    {"update", true, false, false, false, GATE_FORM, changes_update},
+    {"command", false, false, false, false, GATE_FORM, runs_command},
+    {"input", false, false, false, true, GATE_BYTES, asks_input},
 };
 
 enum request_state {
@@ -50,11 +58,15 @@ struct request {
     enum request_state state;
     const struct route *route;
     struct parameters parameters;
-    enum colander_code code; /* of reading the target */
+    enum colander_code code; /* of reading the target, with `err` */
     struct colander_error err;
     struct colander_buffer body;
     size_t dropped;        /* bytes of the body that are too many */
     struct answer *answer; /* NULL: none was made */
+    struct body *stream;   /* of the answer, which reads the body; or NULL */
+    bool is_refused;       /* for `err`, once the body was dropped, */
+    const char *parameter; /* which is there; or NULL */
+    size_t offset;
     unsigned status;
 };
 
@@ -97,6 +109,8 @@ route_end(void *context, struct MHD_Connection *connection, void **place,
         return;
     if (visitor != NULL)
         visitor_end(door->server->visitors, visitor);
+    if (request->stream != NULL)
+        body_end(request->stream, false); /* unless it has ended */
     if (request->answer != NULL)
         answer_leave(request->answer);
     if (request->status < SERVER_STATUS_MAX)
@@ -135,40 +149,6 @@ find_route(const struct parameters *parameters)
     return NULL;
 }
 
-/* Refuses the request, or lets its body come. Returns the status of a reply;
- * 0: none. */
-static unsigned
-begin(const struct door *door, struct MHD_Connection *connection,
-      struct request *request, const char *method, const char *version)
-{
-    const bool is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
-    const bool is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
-    struct refusal refusal;
-
-    request->state = REQUEST_COMING;
-    request->parameters.is_local = door->is_local;
-    request->route = find_route(&request->parameters);
-    refusal = gate_judge(door, visitor_of(connection), connection, version,
-                         request->route != NULL && request->route->is_open,
-                         is_post, BODY_MAX);
-    if (refusal.status != 0)
-        return reply_error(connection, refusal.status, refusal.code,
-                           refusal.message, refusal.closes);
-    if (request->code == COLANDER_NO_MEMORY)
-        return reply_failure(connection, &request->err, false, NULL, 0);
-    if (request->code == COLANDER_INVALID)
-        return reply_error(connection, MHD_HTTP_BAD_REQUEST, "bad request",
-                           request->err.message, true);
-    if (request->code != COLANDER_OK || request->route == NULL)
-        return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
-                           "unknown path", is_post);
-    if (!(is_post && request->route->takes_post) &&
-        !(is_get && request->route->takes_get))
-        return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
-                           "the method is not allowed here", true);
-    return 0;
-}
-
 /* ----------------------------------------------------------------- body --- */
 
 /* A reply cannot be sent before the body has ended. One that does not end is
@@ -178,7 +158,7 @@ take_body(struct request *request, const char *data, size_t *size)
 {
     const size_t room = BODY_MAX - request->body.size;
 
-    if (*size > room || request->dropped > 0 ||
+    if (request->is_refused || *size > room || request->dropped > 0 ||
         colander_buffer_append(&request->body, data, *size, NULL) !=
             COLANDER_OK)
         request->dropped += *size;
@@ -190,16 +170,37 @@ take_body(struct request *request, const char *data, size_t *size)
 
 /* Counts one answer more, if there may be. */
 static bool
-admit(struct server *server)
+admit(struct server *server, bool is_part)
 {
     bool is_admitted;
 
     pthread_mutex_lock(&server->lock);
     is_admitted =
-        !server->is_ending && server->answer_count < server->options.answer_max;
+        is_part || (!server->is_ending &&
+                    server->answer_count < server->options.answer_max);
     server->answer_count += is_admitted;
     pthread_mutex_unlock(&server->lock);
     return is_admitted;
+}
+
+/* Refuses a request that was well-formed. Returns the status of the reply; 0:
+ * it is sent after a body that has not come. A connection that is closed before
+ * may lose the reply. */
+static unsigned
+refuse(struct MHD_Connection *connection, struct request *request,
+       const struct colander_error *err, const char *parameter, size_t offset)
+{
+    const char *length = MHD_lookup_connection_value(
+        connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
+
+    if (request->state != REQUEST_COMING ||
+        (length != NULL && strtoull(length, NULL, 10) > DROPPED_MAX))
+        return reply_failure(connection, err, false, parameter, offset);
+    request->is_refused = true;
+    request->err = *err;
+    request->parameter = parameter;
+    request->offset = offset;
+    return 0;
 }
 
 /* Makes the answer, which counts as one. Returns the status of a reply; 0: it
@@ -216,17 +217,22 @@ make_answer(struct server *server, struct MHD_Connection *connection,
     if (request->route->make(server, &request->parameters, &writer, &parameter,
                              &offset, &err) != COLANDER_OK) {
         server->answers.destroyed(server);
-        return reply_failure(connection, &err, false, parameter, offset);
+        return refuse(connection, request, &err, parameter, offset);
     }
+    request->stream = writer->body;
     request->answer = answer_create(&server->answers, writer);
     if (request->answer == NULL) {
+        request->stream = NULL;
         server->answers.destroyed(server);
         return reply_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
                            "no memory", "no memory for an answer", false);
     }
     visitor_begin(server->visitors, visitor_of(connection), request->answer,
                   deadline_ns);
-    answer_start(request->answer, connection);
+    if (request->stream != NULL)
+        answer_begin(request->answer, connection);
+    else
+        answer_start(request->answer, connection);
     return 0;
 }
 
@@ -250,6 +256,67 @@ read_deadline(const struct parameters *parameters, uint64_t *deadline_ns,
     return COLANDER_OK;
 }
 
+/* Makes the answer, if there may be one more. */
+static unsigned
+admit_and_make(struct server *server, struct MHD_Connection *connection,
+               struct request *request, uint64_t deadline_ns)
+{
+    struct colander_error err;
+
+    if (!admit(server, request->route->is_part)) {
+        (void)COLANDER_FAIL(&err, COLANDER_BUSY,
+                            "the server is busy or ends: try again later");
+        return refuse(connection, request, &err, NULL, 0);
+    }
+    return make_answer(server, connection, request, deadline_ns);
+}
+
+/* What a request may bring; where nothing is allowed, the method is refused. */
+static enum gate_body
+body_of(const struct route *route, bool is_post)
+{
+    if (!is_post)
+        return GATE_NO_BODY;
+    return route == NULL || route->body == GATE_NO_BODY ? GATE_FORM
+                                                        : route->body;
+}
+
+/* Refuses the request, or lets its body come. Returns the status of a reply;
+ * 0: none. */
+static unsigned
+begin(const struct door *door, struct MHD_Connection *connection,
+      struct request *request, const char *method, const char *version)
+{
+    const bool is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
+    const bool is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
+    struct refusal refusal;
+
+    request->state = REQUEST_COMING;
+    request->parameters.is_local = door->is_local;
+    request->route = find_route(&request->parameters);
+    refusal = gate_judge(door, visitor_of(connection), connection, version,
+                         request->route != NULL && request->route->is_open,
+                         body_of(request->route, is_post), BODY_MAX);
+    if (refusal.status != 0)
+        return reply_error(connection, refusal.status, refusal.code,
+                           refusal.message, refusal.closes);
+    if (request->code == COLANDER_NO_MEMORY)
+        return reply_failure(connection, &request->err, false, NULL, 0);
+    if (request->code == COLANDER_INVALID)
+        return reply_error(connection, MHD_HTTP_BAD_REQUEST, "bad request",
+                           request->err.message, true);
+    if (request->code != COLANDER_OK || request->route == NULL)
+        return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
+                           "unknown path", is_post);
+    if (!(is_post && request->route->body != GATE_NO_BODY) &&
+        !(is_get && request->route->takes_get))
+        return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
+                           "the method is not allowed here", true);
+    if (request->route->body == GATE_STREAM)
+        return admit_and_make(door->server, connection, request, 0);
+    return 0;
+}
+
 /* The request has come whole. */
 static unsigned
 answer_request(struct server *server, struct MHD_Connection *connection,
@@ -259,20 +326,26 @@ answer_request(struct server *server, struct MHD_Connection *connection,
     uint64_t deadline_ns;
 
     request->state = REQUEST_WRITTEN;
+    if (request->is_refused)
+        return reply_failure(connection, &request->err, false,
+                             request->parameter, request->offset);
+    if (request->stream != NULL) {
+        body_end(request->stream, true);
+        return answer_await(request->answer) ? answer_respond(request->answer)
+                                             : 0;
+    }
     if (request->dropped > 0)
         return reply_error(connection, MHD_HTTP_CONTENT_TOO_LARGE, "limit",
                            "the body of the request is too large", true);
-    if (request->body.size > 0 &&
+    request->parameters.body = colander_buffer_slice(&request->body);
+    if (request->body.size > 0 && request->route->body == GATE_FORM &&
         parameters_add_form(&request->parameters,
                             colander_buffer_slice(&request->body),
                             &err) != COLANDER_OK)
         return reply_failure(connection, &err, false, NULL, 0);
     if (read_deadline(&request->parameters, &deadline_ns, &err) != COLANDER_OK)
         return reply_failure(connection, &err, false, "timeout", 0);
-    if (!admit(server))
-        return reply_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "busy",
-                           "the server is busy or ends: try again later", true);
-    return make_answer(server, connection, request, deadline_ns);
+    return admit_and_make(server, connection, request, deadline_ns);
 }
 
 /* ------------------------------------------------------------------ all --- */
@@ -289,6 +362,10 @@ route_take(void *context, struct MHD_Connection *connection, const char *path,
     (void)path;
     if (request == NULL || visitor_of(connection) == NULL)
         return MHD_NO; /* no memory */
+    if (request->state == REQUEST_COMING && *size > 0 &&
+        request->stream != NULL)
+        return body_put(request->stream, connection, data, size) ? MHD_YES
+                                                                 : MHD_NO;
     if (request->state == REQUEST_COMING && *size > 0)
         return take_body(request, data, size);
     switch (request->state) {

@@ -1,7 +1,9 @@
 /* See runs.h. SPDX-License-Identifier: MIT */
 #include "serve/runs.h"
 #include "core/bytes.h"
-#include "serve/parameters.h"
+#include "serve/asks.h"
+#include "serve/body.h"
+#include "serve/runs_inside.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,30 +12,7 @@
 #define WIDTH_MAX 10000 /* a table keeps as much of a value */
 #define STREAM_BUFFER ((size_t)32 << 10)
 
-struct run;
-
-/* One of the streams of a command. */
-struct stream {
-    struct run *run;
-    enum runs_frame kind;
-    bool is_terminal; /* what is written is sent at once */
-    uint64_t size;    /* bytes so far */
-    FILE *file;
-};
-
-struct run {
-    struct writer writer;          /* first */
-    struct server_command command; /* second: see run_of */
-    struct server *server;
-    struct parameters parameters;
-    const char **words;
-    struct stream out;
-    struct stream err;
-    struct answer *answer;         /* while it is written */
-    struct colander_buffer *bytes; /* the same: frames */
-};
-
-static struct run *
+struct run *
 run_of(const struct server_command *command)
 {
     return (struct run *)((char *)command - offsetof(struct run, command));
@@ -49,7 +28,10 @@ server_command_watch(const struct server_command *command,
 bool
 server_command_is_over(const struct server_command *command)
 {
-    return answer_stopped(run_of(command)->answer) != ANSWER_GOES_ON;
+    const struct run *run = run_of(command);
+
+    return atomic_load(&run->is_interrupted) ||
+           answer_stopped(run->answer) != ANSWER_GOES_ON;
 }
 
 /* -------------------------------------------------------------- streams --- */
@@ -69,18 +51,37 @@ append_frame(struct colander_buffer *bytes, enum runs_frame kind,
                                : code;
 }
 
+enum colander_code
+run_send(struct run *run, enum runs_frame kind, struct colander_slice bytes,
+         struct colander_error *err)
+{
+    enum colander_code code;
+
+    pthread_mutex_lock(&run->lock);
+    code = append_frame(run->bytes, kind, bytes.data, bytes.size);
+    if (code != COLANDER_OK)
+        (void)COLANDER_FAIL(err, code, "no memory for a command");
+    else
+        code = answer_flush(run->answer, run->bytes, err);
+    pthread_mutex_unlock(&run->lock);
+    return code;
+}
+
 /* Returns `size`, or 0 if the client has left. */
 static ssize_t
 write_stream(void *context, const char *data, size_t size)
 {
-    struct stream *stream = context;
+    struct run_stream *stream = context;
     struct run *run = stream->run;
-    enum colander_code code =
-        append_frame(run->bytes, stream->kind, data, size);
+    enum colander_code code = COLANDER_OK;
 
+    pthread_mutex_lock(&run->lock);
+    if (run->asks != NULL) /* others answer with what the command has done */
+        code = append_frame(run->bytes, stream->kind, data, size);
     if (code == COLANDER_OK &&
         (stream->is_terminal || run->bytes->size >= ANSWER_STEP))
         code = answer_flush(run->answer, run->bytes, NULL);
+    pthread_mutex_unlock(&run->lock);
     if (code != COLANDER_OK) {
         errno = code == COLANDER_CANCELLED ? EPIPE : ENOMEM;
         return 0;
@@ -93,7 +94,7 @@ write_stream(void *context, const char *data, size_t size)
 static int
 seek_stream(void *context, off64_t *offset, int whence)
 {
-    const struct stream *stream = context;
+    const struct run_stream *stream = context;
 
     if (whence != SEEK_CUR || *offset != 0) {
         errno = ESPIPE;
@@ -104,7 +105,7 @@ seek_stream(void *context, off64_t *offset, int whence)
 }
 
 static FILE *
-open_stream(struct stream *stream, struct run *run, enum runs_frame kind,
+open_stream(struct run_stream *stream, struct run *run, enum runs_frame kind,
             bool is_terminal)
 {
     const cookie_io_functions_t functions = {
@@ -123,7 +124,7 @@ open_stream(struct stream *stream, struct run *run, enum runs_frame kind,
 }
 
 static void
-close_stream(struct stream *stream)
+close_stream(struct run_stream *stream)
 {
     if (stream->file != NULL)
         (void)fclose(stream->file);
@@ -132,39 +133,50 @@ close_stream(struct stream *stream)
 
 /* --------------------------------------------------------------- writer --- */
 
-static enum colander_code
-write_run(struct writer *writer, struct answer *answer,
-          struct colander_buffer *bytes, bool *is_end,
-          struct colander_error *err)
+enum colander_code
+run_perform(struct run *run, struct answer *answer,
+            struct colander_buffer *bytes, int *status,
+            struct colander_error *err)
 {
-    struct run *run = (struct run *)writer;
+    const struct server_options *options = &run->server->options;
     struct server_command *command = &run->command;
-    uint8_t status[4];
-    enum colander_code code = COLANDER_NO_MEMORY;
+    enum colander_code code = COLANDER_OK;
 
-    *is_end = true;
     run->answer = answer;
     run->bytes = bytes;
     command->out =
         open_stream(&run->out, run, RUNS_OUT, command->out_is_terminal);
     command->err =
         open_stream(&run->err, run, RUNS_ERR, command->err_is_terminal);
-    if (command->out != NULL && command->err != NULL) {
-        const struct server_options *options = &run->server->options;
-
-        bytes_put_be32(status,
-                       (uint32_t)options->run(options->run_context, command));
-        code = COLANDER_OK;
-    }
+    if (command->out != NULL && command->err != NULL)
+        *status = options->run(options->run_context, command);
+    else
+        code =
+            COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a command");
     close_stream(&run->out);
     close_stream(&run->err);
+    return code;
+}
+
+static enum colander_code
+write_run(struct writer *writer, struct answer *answer,
+          struct colander_buffer *bytes, bool *is_end,
+          struct colander_error *err)
+{
+    struct run *run = (struct run *)writer;
+    uint8_t frame[4];
+    int status = 0;
+    enum colander_code code = run_perform(run, answer, bytes, &status, err);
+
+    *is_end = true;
     if (answer_stopped(answer) != ANSWER_GOES_ON)
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-    if (code == COLANDER_OK)
-        code = append_frame(bytes, RUNS_EXIT, status, sizeof(status));
-    return code == COLANDER_OK ? code
-                               : COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                               "no memory for a command");
+    bytes_put_be32(frame, (uint32_t)status);
+    if (code == COLANDER_OK &&
+        append_frame(bytes, RUNS_EXIT, frame, sizeof(frame)) != COLANDER_OK)
+        code =
+            COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a command");
+    return code;
 }
 
 static enum colander_code
@@ -176,18 +188,27 @@ fail_run(struct writer *writer, struct colander_buffer *bytes,
                         strlen(failure->message));
 }
 
+void
+run_destroy(struct run *run)
+{
+    struct server *server = run->server;
+
+    asks_destroy(run->asks);
+    body_destroy(run->writer.body);
+    pthread_mutex_destroy(&run->lock);
+    free(run->words);
+    parameters_release(&run->parameters);
+    pthread_mutex_lock(&server->lock);
+    server->command_count--;
+    server->load_count -= run->is_load;
+    pthread_mutex_unlock(&server->lock);
+    free(run);
+}
+
 static void
 destroy_run(struct writer *writer)
 {
-    struct run *run = (struct run *)writer;
-    struct server *server = run->server;
-
-    pthread_mutex_lock(&server->lock);
-    server->command_count--;
-    pthread_mutex_unlock(&server->lock);
-    free(run->words);
-    parameters_release(&run->parameters);
-    free(run);
+    run_destroy((struct run *)writer);
 }
 
 /* ----------------------------------------------------------------- make --- */
@@ -210,11 +231,11 @@ static enum colander_code
 read_command(struct run *run, const struct parameters *parameters,
              const char **parameter, struct colander_error *err)
 {
-    static const char *const names[] = {"width", "out_terminal", "err_terminal",
-                                        "word", NULL};
+    static const char *const names[] = {
+        "width", "out_terminal", "err_terminal", "in_terminal", "word", NULL};
     struct server_command *command = &run->command;
     enum colander_code code =
-        parameters_check(parameters, names, 3, parameter, err);
+        parameters_check(parameters, names, 4, parameter, err);
 
     if (code == COLANDER_OK)
         code = parameters_number(parameters, "width", &command->width, err);
@@ -226,15 +247,66 @@ read_command(struct run *run, const struct parameters *parameters,
     if (code == COLANDER_OK)
         code = parameters_flag(parameters, "err_terminal",
                                &command->err_is_terminal, err);
+    if (code == COLANDER_OK)
+        code = parameters_flag(parameters, "in_terminal",
+                               &command->in_is_terminal, err);
     for (size_t i = 0; i < parameters->count; i++) {
         if (strcmp(parameters->list[i].name, "word") == 0)
             run->words[command->word_count++] = parameters->list[i].value;
     }
     if (code == COLANDER_OK && command->word_count == 0)
         code = COLANDER_FAIL(err, COLANDER_INVALID, "a command is missing");
-    command->words = run->words;
     command->is_local = parameters->is_local;
     return code;
+}
+
+enum colander_code
+run_admit_load(struct run *run, struct colander_error *err)
+{
+    struct server *server = run->server;
+
+    if (strcmp(run->words[0], "load") != 0)
+        return COLANDER_OK;
+    pthread_mutex_lock(&server->lock);
+    run->is_load = server->load_count < server->options.load_max;
+    server->load_count += run->is_load;
+    pthread_mutex_unlock(&server->lock);
+    return run->is_load ? COLANDER_OK
+                        : COLANDER_FAIL(err, COLANDER_BUSY,
+                                        "the server runs too many loads: try "
+                                        "again later");
+}
+
+enum colander_code
+run_create(struct server *server, size_t size, size_t word_count,
+           struct run **out, struct colander_error *err)
+{
+    struct run *run;
+
+    if (server->options.run == NULL)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "unknown path");
+    if (!admit(server))
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "the server runs too many commands: try again "
+                             "later");
+    run = calloc(1, size);
+    if (run != NULL)
+        run->words = calloc(word_count + 1, sizeof(*run->words));
+    if (run == NULL || run->words == NULL) {
+        free(run);
+        pthread_mutex_lock(&server->lock);
+        server->command_count--;
+        pthread_mutex_unlock(&server->lock);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a command");
+    }
+    pthread_mutex_init(&run->lock, NULL);
+    run->server = server;
+    run->command.words = run->words;
+    run->writer.destroy = destroy_run;
+    run->writer.waits = true;
+    *out = run;
+    return COLANDER_OK;
 }
 
 enum colander_code
@@ -243,35 +315,21 @@ runs_command(struct server *server, struct parameters *parameters,
              struct colander_error *err)
 {
     const struct parameters none = {.list = NULL};
-    struct run *run;
-    enum colander_code code = COLANDER_OK;
+    struct run *run = NULL;
+    enum colander_code code =
+        run_create(server, sizeof(*run), parameters->count, &run, err);
 
     *offset = 0;
-    if (server->options.run == NULL)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "unknown path");
-    if (!admit(server))
-        return COLANDER_FAIL(err, COLANDER_BUSY,
-                             "the server runs too many commands: try again "
-                             "later");
-    run = calloc(1, sizeof(*run));
-    if (run == NULL) {
-        pthread_mutex_lock(&server->lock);
-        server->command_count--;
-        pthread_mutex_unlock(&server->lock);
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a command");
-    }
-    run->server = server;
+    if (code != COLANDER_OK)
+        return code;
     run->writer.write = write_run;
     run->writer.fail = fail_run;
-    run->writer.destroy = destroy_run;
     run->writer.content_type = "application/x-colander-output";
-    run->writer.waits = true;
-    run->words = calloc(parameters->count + 1, sizeof(*run->words));
-    if (run->words == NULL)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for words");
+    code = asks_create(run, &run->asks, err);
     if (code == COLANDER_OK)
         code = read_command(run, parameters, parameter, err);
+    if (code == COLANDER_OK)
+        code = run_admit_load(run, err);
     if (code == COLANDER_OK) {
         run->parameters = *parameters;
         *parameters = none;

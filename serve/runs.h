@@ -3,12 +3,13 @@
  * are.
  *
  * The body of the request is a form with the words of the command line,
- * word=find&word=data&word=tweets, and of the terminal width=80, out_terminal=1
- * and err_terminal=1. The answer is frames: a byte that says what it is, its
- * size in four bytes (big-endian), and what it has.
+ * word=find&word=data&word=tweets, and of the terminal width=80, in_terminal=1,
+ * out_terminal=1 and err_terminal=1. The answer is frames: a byte that says
+ * what it is, its size in four bytes (big-endian), and what it has.
  *
  *     o  for standard output
  *     e  for standard error
+ *     a  the command asks for a file of the client: see asks.h
  *     f  the command has failed in the server: a message; the last frame
  *     x  the exit status, in four bytes; the last frame
  *
@@ -24,6 +25,7 @@
 enum runs_frame {
     RUNS_OUT = 'o',
     RUNS_ERR = 'e',
+    RUNS_ASK = 'a',
     RUNS_FAILURE = 'f',
     RUNS_EXIT = 'x',
 };

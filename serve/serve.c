@@ -21,6 +21,7 @@ server_options_init(struct server_options *options)
     options->answer_max = 256;
     options->thread_max = 32;
     options->command_max = 64;
+    options->load_max = 16;
     options->request_ms = 30000;
     options->stop_ms = 10000;
 }

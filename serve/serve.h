@@ -25,8 +25,15 @@
 
 #define SERVER_SOCKET "SOCKET" /* in the directory of the store */
 
-/* A command of the program, with the words that a client was given. What is
- * printed goes to the client; once that has left, writes fail with EPIPE. */
+/* What a request has changed. */
+struct server_result {
+    struct colander_row_builder *facts; /* its answer, in which a run adds */
+    struct colander_error failure;      /* or why it failed */
+};
+
+/* A command of the program, with the words that a client was given, or those
+ * that a request means. What is printed goes to the client; once that has left,
+ * writes fail with EPIPE. */
 struct server_command {
     const char *const *words; /* "find", "data", "tweets", ... */
     size_t word_count;        /* 1 at least */
@@ -35,7 +42,10 @@ struct server_command {
     uint64_t width; /* of the terminal of the client; 0: unknown */
     bool out_is_terminal;
     bool err_is_terminal;
-    bool is_local; /* the client came through the Unix socket */
+    bool in_is_terminal;
+    bool is_local;                /* the client came through the Unix socket */
+    struct server_result *result; /* of a request, for which nothing is printed;
+                                   * NULL: a command line */
 };
 
 /* Makes the end of the client cancel `cursor`; NULL: nothing any more. */
@@ -44,6 +54,31 @@ void server_command_watch(const struct server_command *command,
 
 /* Whether the client has left, or the server ends. */
 bool server_command_is_over(const struct server_command *command);
+
+/*
+ * Files of the client. Those of a command line are read and written by the
+ * client, which is asked for them; of a request only "-" is there, its body.
+ * `command` is const struct server_command *. loading/load.h describes the
+ * functions. Any thread of the command may call them.
+ */
+enum colander_code server_file_look(void *command, const char *file,
+                                    uint64_t *size, char **path,
+                                    struct colander_error *err);
+enum colander_code server_file_read(void *command, const char *file,
+                                    uint64_t offset, void *data, size_t size,
+                                    size_t *got, bool *is_end,
+                                    struct colander_error *err);
+bool server_file_would_wait(void *command, const char *file);
+enum colander_code server_file_cut(void *command, const char *file,
+                                   uint64_t *size, struct colander_error *err);
+enum colander_code server_file_append(void *command, const char *file,
+                                      struct colander_slice bytes,
+                                      struct colander_error *err);
+
+/* Asks at the terminal of the client. */
+enum colander_code server_command_confirm(const struct server_command *command,
+                                          const char *question, bool *is_yes,
+                                          struct colander_error *err);
 
 /* Runs it, in a thread that it may block. Returns the exit status. */
 typedef int server_run(void *context, const struct server_command *command);
@@ -62,6 +97,7 @@ struct server_options {
                               * asked again later (256) */
     uint32_t thread_max;     /* that read rows (32) */
     uint32_t command_max;    /* commands under way, each in a thread (64) */
+    uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
     uint32_t request_ms;     /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
     uint32_t stop_ms;        /* that server_stop waits for answers (10,000) */

@@ -43,6 +43,8 @@ struct server {
     pthread_cond_t has_fewer; /* answers */
     uint32_t answer_count;    /* under way */
     uint32_t command_count;   /* of these, commands */
+    uint32_t load_count;      /* of these, loads */
+    struct asks *asks;        /* of the commands: a list */
     bool is_ending;
 
     atomic_uint_fast64_t statuses[SERVER_STATUS_MAX]; /* replies with each */

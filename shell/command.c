@@ -242,10 +242,11 @@ mode_of(const struct command *command, const struct arguments *arguments)
 
 /* Whether the process that has the store open can run the command. */
 static bool
-runs_elsewhere(const struct command *command, const struct arguments *arguments)
+runs_elsewhere(const struct command *command)
 {
-    return command->store == COMMAND_READS &&
-           mode_of(command, arguments) == COLANDER_OPEN_READ_ONLY;
+    return command->store == COMMAND_READS ||
+           command->store == COMMAND_WRITES ||
+           command->store == COMMAND_CHANGES;
 }
 
 #ifdef COLANDER_SERVER
@@ -257,7 +258,7 @@ open_store(struct session *session, const struct command *command,
            enum session_exit *status)
 {
     const enum colander_open_mode mode = mode_of(command, arguments);
-    const bool may_leave = runs_elsewhere(command, arguments);
+    const bool may_leave = runs_elsewhere(command);
     const char *store = arguments->words[0];
     struct colander_error err;
     enum colander_code code;
@@ -265,7 +266,8 @@ open_store(struct session *session, const struct command *command,
     if (elsewhere_is_address(store) && !may_leave) {
         *status = session_complain(session, SESSION_USAGE,
                                    "'%s' is the address of a server, which "
-                                   "only reads: name the directory of a store",
+                                   "does not do this: name the directory of a "
+                                   "store",
                                    store);
         return false;
     }
@@ -307,6 +309,10 @@ run_on_store(struct session *session, const struct command *command,
 {
     enum session_exit status = SESSION_FINE;
 
+    if (session->client != NULL && session->is_read_only &&
+        mode_of(command, arguments) != COLANDER_OPEN_READ_ONLY)
+        return session_complain(session, SESSION_FAILED,
+                                "the server has opened the store to read");
     if (session->client != NULL) {
         session->path = arguments->words[0];
         arguments_shift(arguments);
@@ -330,9 +336,10 @@ run_parsed(struct session *session, const struct command *command,
                                  : command->word_count_max;
 
     if (session->client != NULL &&
-        (arguments->wants_help || !runs_elsewhere(command, arguments)))
+        (arguments->wants_help || !runs_elsewhere(command)))
         return session_complain(session, SESSION_USAGE,
-                                "a server only runs commands that read");
+                                "a server runs only commands that read or "
+                                "write rows");
     if (arguments->wants_help) {
         print_help(session, command);
         return SESSION_FINE;

@@ -2,11 +2,19 @@
 #include "shell/elsewhere.h"
 #include "serve/remote.h"
 #include "serve/token.h"
+#include "shell/client_files.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/result_file.h"
 
 #include <stdlib.h>
+#include <unistd.h>
+
+/* What the command of a client has here. */
+struct client {
+    struct result_file result; /* its output */
+    struct client_files files;
+};
 
 bool
 elsewhere_is_address(const char *store)
@@ -19,7 +27,8 @@ static enum colander_code
 print(void *context, bool is_err, struct colander_slice bytes,
       struct colander_error *err)
 {
-    const struct result_file *result = context;
+    const struct client *client = context;
+    const struct result_file *result = &client->result;
     FILE *file = is_err ? stderr : result->file;
 
     if (is_err)
@@ -29,11 +38,22 @@ print(void *context, bool is_err, struct colander_slice bytes,
     return output_flush(file, err);
 }
 
+/* A load is told when it asks for more, and says how far it got. */
 static bool
 is_cancelled(void *context)
 {
-    (void)context;
-    return interrupt_happened();
+    const struct client *client = context;
+
+    return interrupt_happened() && !client->files.is_load;
+}
+
+static enum colander_code
+reply(void *context, const struct remote_ask *ask, struct remote_reply *reply,
+      struct colander_error *err)
+{
+    struct client *client = context;
+
+    return client_files_reply(&client->files, ask, reply, err);
 }
 
 /* Reads the token for an address, if there is one. */
@@ -53,24 +73,27 @@ get_token(struct remote_command *command, struct token *token,
 
 /* Runs the command, and keeps its output if it succeeds. */
 static enum colander_code
-run(const struct remote_command *asked, const char *output,
+run(const struct remote_command *asked, const struct arguments *arguments,
     enum session_exit *status, struct colander_error *err)
 {
     struct remote_command command = *asked;
-    struct result_file result;
+    struct client client;
     struct token token;
     enum colander_code code;
     int exit_status = 0;
 
-    code = result_file_open(&result, output, stdout, err);
-    command.context = &result;
+    client_files_init(&client.files, command.words[0], arguments);
+    code = result_file_open(&client.result,
+                            arguments_value(arguments, "output"), stdout, err);
+    command.context = &client;
     if (code == COLANDER_OK)
         code = get_token(&command, &token, err);
     if (code == COLANDER_OK)
         code = remote_run(&command, &exit_status, err);
     if (code == COLANDER_OK && exit_status == SESSION_FINE)
-        code = result_file_finish(&result, err);
-    result_file_release(&result);
+        code = result_file_finish(&client.result, err);
+    result_file_release(&client.result);
+    client_files_release(&client.files);
     *status = (enum session_exit)exit_status;
     return code;
 }
@@ -84,14 +107,15 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
         .words = argv,
         .word_count = (size_t)argc,
         .width = output_width(),
+        .in_is_terminal = isatty(STDIN_FILENO) == 1,
         .out_is_terminal = session_out_is_terminal(session),
         .err_is_terminal = session_err_is_terminal(session),
         .take = print,
         .is_cancelled = is_cancelled,
+        .reply = reply,
     };
     struct colander_error err;
-    enum colander_code code =
-        run(&command, arguments_value(arguments, "output"), status, &err);
+    enum colander_code code = run(&command, arguments, status, &err);
 
     if (code == COLANDER_NOT_FOUND && !remote_is_address(command.store))
         return false;

@@ -1,5 +1,5 @@
 /*
- * Elsewhere: commands that read a store which another process serves. They run
+ * Elsewhere: commands that need a store which another process serves. They run
  * in that process, and print what they would print here.
  *
  * SPDX-License-Identifier: MIT

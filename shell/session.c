@@ -183,6 +183,42 @@ session_shows_notes(const struct session *session)
             session_err_is_terminal(session));
 }
 
+void
+session_add_fact(const struct session *session, const char *name,
+                 uint64_t count)
+{
+    if (session->client != NULL && session->client->facts != NULL)
+        colander_row_builder_add(session->client->facts, name,
+                                 colander_unsigned(count));
+}
+
+/* JSON has text: other bytes become question marks. */
+void
+session_add_text(const struct session *session, const char *name,
+                 const char *text)
+{
+    struct colander_buffer clean = COLANDER_BUFFER_EMPTY;
+
+    if (session->client == NULL || session->client->facts == NULL)
+        return;
+    if (text_append_printable(&clean, colander_slice_text(text), NULL) ==
+            COLANDER_OK &&
+        colander_buffer_append(&clean, "", 1, NULL) == COLANDER_OK)
+        colander_row_builder_add(session->client->facts, name,
+                                 colander_text((const char *)clean.data));
+    colander_buffer_release(&clean);
+}
+
+/* Keeps the first failure for the answer to a request. */
+static void
+keep_failure(const struct session *session, enum colander_code code,
+             const char *message)
+{
+    if (session->client != NULL && session->client->failure != NULL &&
+        session->client->failure->code == COLANDER_OK)
+        (void)COLANDER_FAIL(session->client->failure, code, "%s", message);
+}
+
 enum session_exit
 session_complain(const struct session *session, enum session_exit status,
                  const char *format, ...)
@@ -196,6 +232,10 @@ session_complain(const struct session *session, enum session_exit status,
     va_start(list, format);
     vsnprintf(message, sizeof(message), format, list);
     va_end(list);
+    if (status != SESSION_FINE)
+        keep_failure(session,
+                     status == SESSION_USAGE ? COLANDER_INVALID : COLANDER_IO,
+                     message);
     if (!session->is_prompt)
         fprintf(session_err(session), "colander: ");
     if (session->file != NULL)
@@ -211,6 +251,7 @@ session_complain(const struct session *session, enum session_exit status,
 enum session_exit
 session_fail(const struct session *session, const struct colander_error *err)
 {
+    keep_failure(session, err->code, err->message);
     if (err->code == COLANDER_CANCELLED && !interrupt_happened())
         return SESSION_UNREAD;
     if (err->code == COLANDER_CANCELLED)

@@ -25,6 +25,7 @@ enum session_exit {
     SESSION_UNREAD = 141, /* no one reads the output: exits without a word */
 };
 
+struct colander_load_files;
 struct command;
 struct entries;
 
@@ -34,7 +35,19 @@ struct session_client {
     FILE *err;
     bool out_is_terminal;
     bool err_is_terminal;
-    bool may_run_lua; /* expressions of --where */
+    bool in_is_terminal;
+    bool may_run_lua;                        /* expressions of --where */
+    const struct colander_load_files *files; /* its files; their context: */
+    void *context;
+
+    /* Asks its user. */
+    enum colander_code (*confirm)(void *context, const char *question,
+                                  bool *is_yes, struct colander_error *err);
+
+    /* Of a request that prints nothing: what the command has done, and why it
+     * failed (OK: it did not). NULL: of a command line. */
+    struct colander_row_builder *facts;
+    struct colander_error *failure;
 };
 
 struct session {
@@ -96,6 +109,13 @@ COLANDER_CHECKED enum colander_code
 session_format(const struct session *session, const char *name,
                enum output_format terminal, struct output_options *options,
                struct colander_error *err);
+
+/* Adds to what a request of a client answers; nothing otherwise. */
+void session_add_fact(const struct session *session, const char *name,
+                      uint64_t count);
+
+void session_add_text(const struct session *session, const char *name,
+                      const char *text);
 
 /* Whether commands print notes without being asked: how many rows there are,
  * and what a table left out. */

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
-#include "shell/commands/confirm.h"
 #include "shell/commands/progress.h"
+#include "shell/confirm.h"
 #include "shell/find_run.h"
 #include "shell/interrupt.h"
 
@@ -91,7 +91,7 @@ change_rows(struct change_job *job, uint64_t *count, struct colander_error *err)
     *count = 0;
     if (code != COLANDER_OK)
         return code;
-    progress_begin(&job->progress);
+    progress_begin(&job->progress, job->session);
     code = read_rows(job, change_row, &found, err);
     if (code == COLANDER_OK)
         code = colander_changes_commit(job->changes, err);
@@ -108,10 +108,11 @@ static enum colander_code
 print_count(struct change_job *job, uint64_t count, const char *done,
             struct colander_error *err)
 {
-    (void)fflush(stdout);
+    (void)fflush(session_out(job->session));
+    session_add_fact(job->session, "rows", count);
     report_add(&job->hint, "%s%s %s", job->hint.text.size > 0 ? "\n" : "",
                NUMBER_OF(count, "row"), done);
-    return report_print(&job->hint, stderr, err);
+    return report_print(&job->hint, session_err(job->session), err);
 }
 
 /* Counts the rows and asks. Sets *is_yes if they may be changed. */
@@ -129,7 +130,7 @@ ask(struct change_job *job, bool *is_yes, struct colander_error *err)
     report_add_text(&question,
                     colander_slice_text(colander_family_name(job->family)));
     report_add(&question, "'?");
-    return confirm_ask(&question, is_yes, err);
+    return confirm_ask(job->session, &question, is_yes, err);
 }
 
 static enum session_exit
@@ -142,7 +143,8 @@ run_job(struct change_job *job, const struct arguments *arguments)
     bool is_yes = true;
     enum colander_code code;
 
-    if (!is_dry && !arguments_has(arguments, "yes") && confirm_is_possible() &&
+    if (!is_dry && !arguments_has(arguments, "yes") &&
+        confirm_is_possible(job->session) &&
         ask(job, &is_yes, &err) != COLANDER_OK)
         return session_misused(job->session, &err);
     if (!is_yes)
@@ -166,7 +168,7 @@ print_patch_hint(const struct change_job *job)
     struct report report = REPORT_EMPTY;
 
     hint_add_patch(job->family, colander_buffer_slice(&job->patch), &report);
-    (void)!report_print(&report, stderr, NULL);
+    (void)!report_print(&report, session_err(job->session), NULL);
 }
 
 /* Whether the words and options select some rows of the family. */

@@ -5,16 +5,16 @@
  */
 #include "scripting/scripting.h"
 #include "shell/command.h"
-#include "shell/commands/confirm.h"
 #include "shell/commands/progress.h"
+#include "shell/confirm.h"
 #include "shell/interrupt.h"
 
 #include <stdio.h>
 
 /* Asks whether the family may be dropped. */
 static enum colander_code
-ask_to_drop(struct colander_family *family, bool *is_yes,
-            struct colander_error *err)
+ask_to_drop(const struct session *session, struct colander_family *family,
+            bool *is_yes, struct colander_error *err)
 {
     struct report question = REPORT_EMPTY;
     struct colander_family_sizes sizes;
@@ -26,13 +26,14 @@ ask_to_drop(struct colander_family *family, bool *is_yes,
     report_add_text(&question,
                     colander_slice_text(colander_family_name(family)));
     report_add(&question, "' of about %s?", NUMBER_OF(sizes.key_count, "row"));
-    return confirm_ask(&question, is_yes, err);
+    return confirm_ask(session, &question, is_yes, err);
 }
 
 static enum session_exit
 run_drop(struct session *session, const struct arguments *arguments)
 {
-    const bool asks = !arguments_has(arguments, "yes") && confirm_is_possible();
+    const bool asks =
+        !arguments_has(arguments, "yes") && confirm_is_possible(session);
     struct colander_family *family = NULL;
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
@@ -41,7 +42,7 @@ run_drop(struct session *session, const struct arguments *arguments)
         session_family(session, arguments->words[0], &family, &err);
 
     if (code == COLANDER_OK && asks)
-        code = ask_to_drop(family, &is_yes, &err);
+        code = ask_to_drop(session, family, &is_yes, &err);
     if (code == COLANDER_OK && is_yes)
         code = colander_family_drop(family, &err);
     if (code != COLANDER_OK)
@@ -94,7 +95,7 @@ run_copy(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = colander_family_open(session->store, arguments->words[1], &to,
                                     &err);
-    progress_begin(&progress);
+    progress_begin(&progress, session);
     if (code == COLANDER_OK)
         code = scripting_copy_family(from, to, show_copied, &progress, &count,
                                      &err);
@@ -103,8 +104,8 @@ run_copy(struct session *session, const struct arguments *arguments)
     colander_family_close(to);
     if (code != COLANDER_OK)
         return session_misused(session, &err);
-    (void)fflush(stdout);
-    fprintf(stderr, "%s copied\n", NUMBER_OF(count, "row"));
+    (void)fflush(session_out(session));
+    fprintf(session_err(session), "%s copied\n", NUMBER_OF(count, "row"));
     return SESSION_FINE;
 }
 

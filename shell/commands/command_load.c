@@ -14,8 +14,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define REJECTS_SHOWN 10 /* one by one; the others are counted */
-#define MIXED_SHOWN 3    /* columns */
+#define REJECTS_SHOWN 10   /* one by one; the others are counted */
+#define REJECTS_LISTED 100 /* for a request */
+#define MIXED_SHOWN 3      /* columns */
 
 /* What a column of --add owns. */
 struct added_column {
@@ -220,7 +221,8 @@ read_schema(struct load_command *command, const struct arguments *arguments,
     enum colander_code code = COLANDER_OK;
 
     if (name != NULL)
-        code = colander_schema_open(name, &command->schema, err);
+        code = colander_schema_open_elsewhere(name, options->elsewhere,
+                                              &command->schema, err);
     if (code == COLANDER_OK)
         code = read_types(command, arguments, err);
     if (code == COLANDER_OK && arguments_has(arguments, "key"))
@@ -248,6 +250,9 @@ read_options(struct load_command *command, const struct arguments *arguments,
     options->resumes = arguments_has(arguments, "resume");
     options->is_bulk = arguments_has(arguments, "bulk");
     options->follows = arguments_has(arguments, "follow");
+    options->syncs = arguments_has(arguments, "sync");
+    if (command->session->client != NULL)
+        options->elsewhere = command->session->client->files;
     code = read_duplicates(arguments, &options->duplicates, err);
     if (code == COLANDER_OK)
         code = arguments_number(arguments, "max-errors", &options->rejects_max,
@@ -264,11 +269,62 @@ read_options(struct load_command *command, const struct arguments *arguments,
 
 /* -------------------------------------------------------------- reports --- */
 
+/* Returns what a request is answered with; NULL: it is a command line. */
+static struct colander_row_builder *
+facts_of(const struct load_command *command)
+{
+    const struct session_client *client = command->session->client;
+
+    return client == NULL ? NULL : client->facts;
+}
+
+/* Adds a reject to the answer of a request. */
+static void
+list_reject(struct load_command *command,
+            const struct colander_load_reject *reject)
+{
+    struct colander_row_builder *facts = facts_of(command);
+
+    if (command->shown_count++ >= REJECTS_LISTED)
+        return;
+    if (command->shown_count == 1)
+        colander_row_builder_begin_array(facts, "rejects");
+    colander_row_builder_begin_map(facts, NULL);
+    colander_row_builder_add(facts, "line", colander_unsigned(reject->line));
+    colander_row_builder_add(facts, "column",
+                             colander_unsigned(reject->column));
+    session_add_text(command->session, "reason", reject->reason);
+    colander_row_builder_end(facts);
+}
+
+/* Adds how far the load came to the answer of a request. */
+static void
+list_counts(const struct load_command *command)
+{
+    const struct session *session = command->session;
+    const struct colander_load_stats *stats =
+        colander_load_stats(command->load);
+
+    if (command->shown_count > 0)
+        colander_row_builder_end(facts_of(command)); /* of the rejects */
+    session_add_fact(session, "rows", stats->row_count);
+    if (stats->knows_new) {
+        session_add_fact(session, "new", stats->new_count);
+        session_add_fact(session, "replaced", stats->replaced_count);
+    }
+    session_add_fact(session, "kept", stats->kept_count);
+    session_add_fact(session, "rejected", stats->reject_count);
+}
+
 static void
 report_reject(void *context, const struct colander_load_reject *reject)
 {
     struct load_command *command = context;
 
+    if (facts_of(command) != NULL) {
+        list_reject(command, reject);
+        return;
+    }
     if (reject->lacks_key && command->lacking_count++ > 0)
         return; /* most are likely to lack it */
     if (command->shown_count++ >= REJECTS_SHOWN)
@@ -349,13 +405,13 @@ summarize(struct load_command *command)
         session_complain(command->session, SESSION_FINE,
                          "%s without a column for the key",
                          NUMBER_OF(command->lacking_count - 1, "more record"));
-    (void)fflush(stdout);
+    (void)fflush(session_out(command->session));
     if (!stats->knows_new)
         rows.count = count_rows(command, &rows.is_exact);
     if (command->options.duplicates == COLANDER_LOAD_PATCH)
         rows.replaced = "patched";
     progress_add_summary(&command->progress, stats, &rows, &report);
-    (void)!report_print(&report, stderr, NULL);
+    (void)!report_print(&report, session_err(command->session), NULL);
 }
 
 /* Adds "3 integers", after "," or "and" if it is not the first. */
@@ -404,10 +460,11 @@ print_mixed(struct load_command *command)
         if (count++ >= MIXED_SHOWN)
             continue;
         add_mixed(&report, &mixed);
-        (void)!report_print(&report, stderr, NULL);
+        (void)!report_print(&report, session_err(command->session), NULL);
     }
     if (count > MIXED_SHOWN)
-        fprintf(stderr, "%" PRIu64 " more column%s values of several types\n",
+        fprintf(session_err(command->session),
+                "%" PRIu64 " more column%s values of several types\n",
                 count - MIXED_SHOWN,
                 count > MIXED_SHOWN + 1 ? "s have" : " has");
 }
@@ -440,7 +497,7 @@ print_misfits(struct load_command *command)
                    count == MIXED_SHOWN + 1 ? "1 more column has"
                                             : "more columns have",
                    count == MIXED_SHOWN + 1 ? "its" : "their");
-    (void)!report_print(&report, stderr, NULL);
+    (void)!report_print(&report, session_err(command->session), NULL);
 }
 
 /* Prints which columns of --type no row has, as their names may be wrong, and
@@ -470,7 +527,7 @@ print_types(const struct load_command *command,
     for (size_t i = 0; i < count; i++)
         free(columns[i]);
     free(columns);
-    (void)!report_print(&report, stderr, NULL);
+    (void)!report_print(&report, session_err(command->session), NULL);
 }
 
 /* Prints how the load ended, and what to do next. */
@@ -489,6 +546,11 @@ conclude(struct load_command *command, enum colander_code code,
         stats->row_count == 0 &&
         (code != COLANDER_OK || (stats->reject_count > 0 && !options->follows));
     progress_hide(&command->progress);
+    if (facts_of(command) != NULL) {
+        list_counts(command);
+        return code == COLANDER_OK ? SESSION_FINE
+                                   : session_misused(command->session, err);
+    }
     if (code != COLANDER_OK)
         status = session_misused(command->session, err);
     if (code == COLANDER_LIMIT && stats->reject_count > options->rejects_max)
@@ -500,7 +562,8 @@ conclude(struct load_command *command, enum colander_code code,
     if (status != SESSION_FINE && status != SESSION_USAGE &&
         !options->is_bulk && stats->text_size > 0 &&
         (command->had_family || stats->row_count > 0))
-        fprintf(stderr, "to continue from the resume point, add --resume\n");
+        fprintf(session_err(command->session),
+                "to continue from the resume point, add --resume\n");
     if (status == SESSION_FINE &&
         stats->reject_count > command->rejects_allowed)
         status = SESSION_REJECTED;
@@ -515,11 +578,21 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     struct colander_error err;
     enum colander_code code;
 
-    if (strcmp(files[0], "-") == 0 && isatty(STDIN_FILENO) == 1)
-        fprintf(stderr, "type records, then Ctrl-D; or name files to load\n");
+    const struct session *session = command->session;
+    const bool is_client = session->client != NULL;
+
+    if (strcmp(files[0], "-") == 0 &&
+        (is_client ? session->client->in_is_terminal
+                   : isatty(STDIN_FILENO) == 1))
+        fprintf(session_err(session),
+                "type records, then Ctrl-D; or name files to load\n");
     if (command->options.follows && access(files[0], F_OK) != 0)
         fprintf(stderr, "%s does not exist yet: waiting for it\n", files[0]);
-    progress_begin(&command->progress);
+    progress_begin(&command->progress, session);
+    if (is_client) { /* its files end if it leaves */
+        code = colander_load_run(command->load, files, count, &err);
+        return conclude(command, code, &err);
+    }
     running = command->load;
     interrupt_set_stop(stop);
     if (command->options.follows)
@@ -575,7 +648,7 @@ run_load(struct session *session, const struct arguments *arguments)
         status = load_files(&command,
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
-    if (status == SESSION_FINE)
+    if (status == SESSION_FINE && facts_of(&command) == NULL)
         print_types(&command, arguments);
     colander_load_destroy(command.load);
     drop_family(&command);
@@ -592,8 +665,8 @@ static const struct argument_option options[] = {
            "jsonl, json, csv, tsv or msgpack (guessed from name\n"
            "and content)"),
     OPTION_LIST("key", "COL[,COL]",
-                "columns that make the key (default: _key, or a new\n"
-                "key that sorts by time)"),
+                "columns that make the key, or :hash, a hash of the\n"
+                "record (default: _key, or a new key that sorts by time)"),
     OPTION("schema", "NAME|FILE",
            "how to read the records: tweet, sensor, air-quality\n"
            "or a file"),
@@ -625,6 +698,9 @@ static const struct argument_option options[] = {
                           "stopped"),
     OPTION_FLAG("follow", "then load each line that is appended to FILE, also\n"
                           "after it was rotated, until Ctrl-C or SIGTERM"),
+    OPTION_FLAG("sync",
+                "the rows are on the disk at the end, and survive a power\n"
+                "failure"),
     OPTION_FLAG("bulk", "faster, for a family without rows: all rows appear\n"
                         "at the end, or none"),
     OPTIONS_END,

@@ -97,8 +97,8 @@ write_rows(struct put_job *job, const struct session *session)
 
     if (code != COLANDER_OK)
         return session_fail(session, &err);
-    (void)fwrite(job->keys.data, 1, job->keys.size, stdout);
-    code = output_flush(stdout, &err);
+    (void)fwrite(job->keys.data, 1, job->keys.size, session_out(session));
+    code = output_flush(session_out(session), &err);
     return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
 }
 

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "loading/load.h"
 #include "serve/serve.h"
 #include "serve/token.h"
 #include "shell/command.h"
@@ -66,16 +67,37 @@ struct service {
     bool runs_lua; /* also for clients of an address */
 };
 
-/* Runs a command that reads for a client. */
+static enum colander_code
+confirm(void *context, const char *question, bool *is_yes,
+        struct colander_error *err)
+{
+    return server_command_confirm(context, question, is_yes, err);
+}
+
+/* Runs a command for a client. */
 static int
 run_for_client(void *context, const struct server_command *command)
 {
     const struct service *service = context;
+    const struct colander_load_files files = {
+        .context = (void *)command,
+        .look = server_file_look,
+        .read = server_file_read,
+        .would_wait = server_file_would_wait,
+        .cut = server_file_cut,
+        .append = server_file_append,
+    };
     const struct session_client client = {
         .out = command->out,
         .err = command->err,
         .out_is_terminal = command->out_is_terminal,
         .err_is_terminal = command->err_is_terminal,
+        .in_is_terminal = command->in_is_terminal,
+        .files = &files,
+        .context = (void *)command,
+        .confirm = confirm,
+        .facts = command->result == NULL ? NULL : command->result->facts,
+        .failure = command->result == NULL ? NULL : &command->result->failure,
         .may_run_lua = command->is_local || service->runs_lua,
     };
     const struct interrupt_source source = {(void *)command, watch, is_over};
@@ -83,7 +105,7 @@ run_for_client(void *context, const struct server_command *command)
         .store = service->session->store,
         .client = &client,
         .commands = service->session->commands,
-        .is_read_only = true,
+        .is_read_only = service->session->is_read_only,
         .style = {.width = command->width},
     };
     enum session_exit status;

@@ -1,5 +1,5 @@
 /* See confirm.h. SPDX-License-Identifier: MIT */
-#include "shell/commands/confirm.h"
+#include "shell/confirm.h"
 #include "shell/interrupt.h"
 #include "shell/pager.h"
 
@@ -7,8 +7,11 @@
 #include <unistd.h>
 
 bool
-confirm_is_possible(void)
+confirm_is_possible(const struct session *session)
 {
+    if (session->client != NULL)
+        return session->client->in_is_terminal &&
+               session->client->err_is_terminal;
     return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
 }
 
@@ -31,24 +34,14 @@ read_answer(void)
 }
 
 enum colander_code
-confirm_ask(struct report *question, bool *is_yes, struct colander_error *err)
+confirm_ask_here(const char *question, bool *is_yes, struct colander_error *err)
 {
-    enum colander_code code;
     char answer;
 
-    report_add(question, " [y/N] ");
-    code = question->code;
-    if (code == COLANDER_OK) {
-        pager_end();
-        (void)fflush(stdout);
-        fwrite(question->text.data, 1, question->text.size, stderr);
-        (void)fflush(stderr);
-    } else if (err != NULL) {
-        *err = question->err;
-    }
-    report_release(question);
-    if (code != COLANDER_OK)
-        return code;
+    pager_end();
+    (void)fflush(stdout);
+    fputs(question, stderr);
+    (void)fflush(stderr);
     interrupt_ends_reads(true);
     answer = interrupt_happened() ? '\n' : read_answer();
     interrupt_ends_reads(false);
@@ -57,4 +50,27 @@ confirm_ask(struct report *question, bool *is_yes, struct colander_error *err)
         return COLANDER_OK;
     fputc('\n', stderr);
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+}
+
+enum colander_code
+confirm_ask(const struct session *session, struct report *question,
+            bool *is_yes, struct colander_error *err)
+{
+    const struct session_client *client = session->client;
+    enum colander_code code;
+
+    report_add(question, " [y/N] ");
+    if (question->code == COLANDER_OK)
+        question->code =
+            colander_buffer_append(&question->text, "", 1, &question->err);
+    code = question->code;
+    if (code != COLANDER_OK && err != NULL)
+        *err = question->err;
+    if (code == COLANDER_OK && client != NULL)
+        code = client->confirm(client->context,
+                               (const char *)question->text.data, is_yes, err);
+    else if (code == COLANDER_OK)
+        code = confirm_ask_here((const char *)question->text.data, is_yes, err);
+    report_release(question);
+    return code;
 }

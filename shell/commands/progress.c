@@ -4,7 +4,6 @@
 #include "shell/output.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #define SHOWN_EVERY_US 100000 /* at most */
 #define SOON_US 300000        /* a shorter load shows nothing */
@@ -14,10 +13,11 @@
     THOUSANDS((uint64_t)((double)(stats)->row_count / (seconds)))
 
 void
-progress_begin(struct progress *progress)
+progress_begin(struct progress *progress, const struct session *session)
 {
     memset(progress, 0, sizeof(*progress));
-    progress->is_shown = isatty(STDERR_FILENO) == 1;
+    progress->session = session;
+    progress->is_shown = session_err_is_terminal(session);
     progress->begin_us = clock_us();
     progress->shown_us = progress->begin_us + SOON_US - SHOWN_EVERY_US;
 }
@@ -89,12 +89,17 @@ void
 progress_print(struct progress *progress, struct report *line)
 {
     if (line->code == COLANDER_OK) {
-        size_t width = output_width();
+        const struct session *session = progress->session;
+        FILE *file = session_err(session);
+        size_t width =
+            session->client == NULL ? output_width() : session->style.width;
 
-        fprintf(stderr, "\r%.*s\x1b[K",
+        if (width == 0) /* unknown */
+            width = line->text.size + 1;
+        fprintf(file, "\r%.*s\x1b[K",
                 (int)(line->text.size < width ? line->text.size : width - 1),
                 (const char *)line->text.data);
-        (void)fflush(stderr);
+        (void)fflush(file);
         progress->is_on_screen = true;
     }
     report_release(line);
@@ -118,7 +123,7 @@ void
 progress_hide(struct progress *progress)
 {
     if (progress->is_on_screen)
-        fputs("\r\x1b[K", stderr);
+        fputs("\r\x1b[K", session_err(progress->session));
     progress->is_on_screen = false;
 }
 

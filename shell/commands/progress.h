@@ -11,10 +11,12 @@
 
 #include "loading/load.h"
 #include "shell/report.h"
+#include "shell/session.h"
 
 struct progress {
-    bool is_shown;     /* standard error is a terminal */
-    bool is_on_screen; /* the line is */
+    const struct session *session; /* borrowed */
+    bool is_shown;                 /* standard error is a terminal */
+    bool is_on_screen;             /* the line is */
     uint64_t begin_us;
     uint64_t shown_us;     /* when it was last shown */
     uint64_t bytes_before; /* read before the first record */
@@ -27,7 +29,7 @@ struct progress_rows {
     const char *replaced; /* the word for rows that are not new */
 };
 
-void progress_begin(struct progress *progress);
+void progress_begin(struct progress *progress, const struct session *session);
 
 /* Whether it is time to print a line: at most ten times a second. */
 bool progress_is_due(struct progress *progress);

@@ -121,7 +121,7 @@ read_all(const char *path, struct colander_buffer *out,
     struct input *input;
     enum colander_code code;
 
-    OK(input_open(path, &never, &input, err));
+    OK(input_open(path, NULL, &never, &input, err));
     code = read_in_steps(input, 1000, out, err);
     if (code != COLANDER_OK) { /* and it fails again */
         struct colander_buffer none = COLANDER_BUFFER_EMPTY;
@@ -304,7 +304,8 @@ INPUT_TEST(bytes_are_stepped_over)
         else
             add_zstd(&file, text.data, text.size);
         write_file(place->path, file.data, file.size);
-        assert_int_equal(input_open(place->path, &never, &input, NULL), 0);
+        assert_int_equal(input_open(place->path, NULL, &never, &input, NULL),
+                         0);
         assert_int_equal(input_skip(input, 10, &skipped, NULL), 0);
         assert_int_equal(skipped, 10);
         assert_int_equal(input_read(input, bytes, 3, &got, NULL), 0);
@@ -319,7 +320,8 @@ INPUT_TEST(bytes_are_stepped_over)
         assert_int_equal(skipped, 0);
         assert_int_equal(input_bytes_read(input), file.size);
         input_close(input);
-        assert_int_equal(input_open(place->path, &never, &input, NULL), 0);
+        assert_int_equal(input_open(place->path, NULL, &never, &input, NULL),
+                         0);
         assert_int_equal(input_skip(input, 1000000, &skipped, NULL), 0);
         assert_int_equal(skipped, text.size);
         input_close(input);
@@ -332,11 +334,11 @@ INPUT_TEST(what_is_not_a_file_is_reported)
 {
     struct input *input;
 
-    FAILS(input_open("/no/such/file", &never, &input, why()),
+    FAILS(input_open("/no/such/file", NULL, &never, &input, why()),
           COLANDER_NOT_FOUND);
     assert_string_equal(error_text(), "cannot open: No such file or directory");
     assert_null(input);
-    FAILS(input_open(place->directory, &never, &input, why()),
+    FAILS(input_open(place->directory, NULL, &never, &input, why()),
           COLANDER_INVALID);
     assert_string_equal(error_text(), "is a directory: name the files in it");
     assert_null(input);
@@ -397,9 +399,9 @@ INPUT_TEST(a_silent_pipe_is_stopped_or_cancelled)
         uint8_t byte;
         size_t got;
 
-        assert_int_equal(
-            input_open(place->path, i == 0 ? &stop.stops : NULL, &input, NULL),
-            0);
+        assert_int_equal(input_open(place->path, NULL,
+                                    i == 0 ? &stop.stops : NULL, &input, NULL),
+                         0);
         stop.cancelled = i == 0 ? NULL : input;
         ZERO(pthread_create(&stopper, NULL, stop_later, &stop));
         FAILS(input_read(input, &byte, 1, &got, NULL), COLANDER_CANCELLED);

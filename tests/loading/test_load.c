@@ -194,7 +194,7 @@ mark(struct load_fixture *it, const struct resume_point *place)
     SCOPED_BUFFER name = COLANDER_BUFFER_EMPTY;
     SCOPED_BATCH batch = NULL;
 
-    OK(resume_point_name(it->file, &name, NULL));
+    OK(resume_point_name(it->file, NULL, &name, NULL));
     OK(colander_batch_create(it->store->store, &batch, NULL));
     OK(resume_point_mark(place, batch, NULL, it->family,
                          colander_buffer_slice(&name), NULL));
@@ -213,7 +213,7 @@ add_bulk_key(struct load_fixture *it, struct colander_slice key)
     struct colander_slice patch;
     bool found;
 
-    OK(resume_point_name(it->file, &name, NULL));
+    OK(resume_point_name(it->file, NULL, &name, NULL));
     OK(colander_family_mark(it->family, colander_buffer_slice(&name), &before,
                             &found, NULL));
     assert_true(found);

@@ -240,20 +240,17 @@ done
 run 0 get "$url/" tweets t008443 --select likes # a slash may follow
 
 # What a server does not do.
-run 2 drop "$url" tweets
-says "colander: drop: '$url' is the address of a server, which only reads: name the directory of a store"
-run 2 families "$url" tweets --time at
-run 1 delete demo tweets user=Smith --yes
+run 2 backup "$url" copy
+says "colander: backup: '$url' is the address of a server, which does not do this: name the directory of a store"
+run 2 refilter "$url" tweets
+run 1 refilter demo tweets
 says_some 'the store is held by process'
-run 1 families demo tweets --time at
-says_some 'the store is held by process'
-for words in 'word=help' 'word=drop&word=demo&word=tweets&word=--yes' \
+for words in 'word=help' 'word=refilter&word=demo&word=tweets' \
     'word=find&word=demo&word=--help' 'word=stats&word=--help' \
-    'word=families&word=demo&word=tweets&word=--time&word=at' \
     'word=shell&word=demo&word=-e&word=os.exit()' 'word=backup&word=demo&word=x' \
     'word=serve&word=demo' 'word=completion&word=bash' 'word=demo&word=x'; do
     curl -sS --unix-socket demo/SOCKET http://x/command -d "$words" >out
-    grep -aq '^e.*colander: [a-z]*: a server only runs commands that read$' \
+    grep -aq '^e.*colander: [a-z]*: a server runs only commands that read or write rows$' \
         <(tr '\000' '.' <out) || complain "$words: $(tr '\000' '.' <out)"
 done
 [ ! -e x ] || complain 'a server makes a backup'

@@ -18,7 +18,9 @@
 static void
 begin(struct progress *progress)
 {
-    progress_begin(progress);
+    static const struct session session = {.client = NULL};
+
+    progress_begin(progress, &session);
     progress->is_shown = true;
     progress->begin_us = clock_us() - BEGUN_US;
 }

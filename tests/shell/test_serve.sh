@@ -86,7 +86,7 @@ run 0 export "$COLANDER_DEMO" tweets --format msgpack
 cmp -n "$(wc -c <out)" out all.msgpack || complain 'msgpack differs'
 
 # The store is held, and a second server is refused.
-run 1 drop demo tweets --yes
+run 1 backup demo copy
 says_some 'the store is held by process [0-9]+ \(colander\)'
 run 1 serve demo
 says_some 'the store is held by process'

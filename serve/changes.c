@@ -1,0 +1,336 @@
+/* See changes.h. SPDX-License-Identifier: MIT */
+#include "serve/changes.h"
+#include "serve/body.h"
+#include "serve/reply.h"
+#include "serve/runs_inside.h"
+#include "serve/words.h"
+
+#include <microhttpd.h>
+#include <stdlib.h>
+
+#define EXIT_REJECTED 3 /* of the program: some records were rejected */
+
+/* A parameter, and the option that it is. */
+struct choice {
+    const char *name;
+    const char *option;
+    bool is_flag; /* it takes no value */
+    bool repeats;
+};
+
+/* A command, and what of it a request may use. */
+struct change {
+    const char *command;
+    const struct choice *choices; /* the last has no name */
+    bool has_body;
+    bool has_words; /* in the parameter q */
+};
+
+struct change_run {
+    struct run run; /* first */
+    const struct change *change;
+    struct words words; /* of the parameter q */
+    struct server_result result;
+};
+
+static const struct choice load_choices[] = {
+    {"add", "--add", false, true},
+    {"bulk", "--bulk", true, false},
+    {"delimiter", "--delimiter", false, false},
+    {"format", "--format", false, false},
+    {"key", "--key", false, true},
+    {"max-errors", "--max-errors", false, false},
+    {"no-guess", "--no-guess", true, false},
+    {"null", "--null", false, true},
+    {"on-duplicate", "--on-duplicate", false, false},
+    {"record-size", "--record-size", false, false},
+    {"schema", "--schema", false, false},
+    {"sync", "--sync", true, false},
+    {"type", "--type", false, true},
+    {NULL, NULL, false, false},
+};
+
+#define ROW_CHOICES                                                            \
+    {"all", "--all", true, false}, {"any", "--any", false, true},              \
+        {"dry-run", "--dry-run", true, false},                                 \
+        {"from", "--from", false, false}, {"i", "-i", true, false},            \
+        {"key", "--key", false, false}, {"limit", "--limit", false, false},    \
+        {"order", "--order", false, false},                                    \
+        {"prefix", "--prefix", false, false},                                  \
+        {"reverse", "--reverse", true, false},                                 \
+        {"search", "--search", false, true},                                   \
+        {"since", "--since", false, false}, {"to", "--to", false, false},      \
+        {"until", "--until", false, false},                                    \
+    {                                                                          \
+        NULL, NULL, false, false                                               \
+    }
+
+static const struct choice delete_choices[] = {ROW_CHOICES};
+static const struct choice update_choices[] = {
+    {"set", "--set", false, true},
+    {"unset", "--unset", false, true},
+    ROW_CHOICES,
+};
+
+static const struct change load_change = {"load", load_choices, true, false};
+static const struct change delete_change = {"delete", delete_choices, false,
+                                            true};
+static const struct change update_change = {"update", update_choices, false,
+                                            true};
+
+/* --------------------------------------------------------------- writer --- */
+
+/* Returns the status of a failure. A body that is too large in some way is not
+ * the store's fault. */
+static unsigned
+status_of(const struct change_run *run)
+{
+    const enum colander_code code = run->result.failure.code;
+
+    if (run->change->has_body && code == COLANDER_LIMIT)
+        return MHD_HTTP_CONTENT_TOO_LARGE;
+    return reply_status(code, false);
+}
+
+/* Appends what the command has done, and why it failed. */
+static enum colander_code
+append_result(struct change_run *run, struct colander_buffer *bytes,
+              struct colander_error *err)
+{
+    const struct colander_error *failure = &run->result.failure;
+    enum colander_code code;
+
+    if (failure->code != COLANDER_OK) {
+        reply_build_error(run->result.facts, colander_code_name(failure->code),
+                          failure->message, NULL, 0);
+        run->run.writer.status = status_of(run);
+    }
+    code = reply_append_built(bytes, run->result.facts, err);
+    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
+                               : code;
+}
+
+/* A client that has not left gets what was done even if the server ends: it
+ * must know how far the request got. */
+static enum colander_code
+write_change(struct writer *writer, struct answer *answer,
+             struct colander_buffer *bytes, bool *is_end,
+             struct colander_error *err)
+{
+    struct change_run *run = (struct change_run *)writer;
+    struct server_result *result = &run->result;
+    enum colander_code code;
+    int status = 0;
+
+    *is_end = true;
+    code = run_perform(&run->run, answer, bytes, &status, err);
+    if (writer->body != NULL)
+        body_close(writer->body);
+    if (code != COLANDER_OK || answer_stopped(answer) == ANSWER_LEFT)
+        return code != COLANDER_OK
+                   ? code
+                   : COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    if (answer_stopped(answer) != ANSWER_GOES_ON)
+        (void)COLANDER_FAIL(&result->failure, COLANDER_CANCELLED, "%s",
+                            answer_stopped(answer) == ANSWER_ENDED
+                                ? "the server ends"
+                                : "the time of the request is over");
+    else if (status != 0 && status != EXIT_REJECTED &&
+             result->failure.code == COLANDER_OK)
+        (void)COLANDER_FAIL(&result->failure, COLANDER_IO,
+                            "the command exits with status %d", status);
+    return append_result(run, bytes, err);
+}
+
+/* It fails before it has begun, or not at all. */
+static enum colander_code
+fail_change(struct writer *writer, struct colander_buffer *bytes,
+            const struct colander_error *failure)
+{
+    (void)writer;
+    (void)bytes;
+    return failure->code;
+}
+
+/* ----------------------------------------------------------------- make --- */
+
+static const struct choice *
+choice_of(const struct change *change, const char *name)
+{
+    const struct choice *choice = change->choices;
+
+    while (choice->name != NULL && strcmp(choice->name, name) != 0)
+        choice++;
+    return choice->name == NULL ? NULL : choice;
+}
+
+/* Adds the option that a parameter is. */
+static enum colander_code
+add_choice(struct change_run *run, const struct parameters *parameters,
+           const struct parameter *parameter, struct colander_error *err)
+{
+    const struct choice *choice = choice_of(run->change, parameter->name);
+    struct server_command *command = &run->run.command;
+    const char **words = run->run.words;
+    bool is_set = true;
+    enum colander_code code = COLANDER_OK;
+
+    if (choice == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "unknown parameter '%s'",
+                             parameter->name);
+    if (!choice->repeats &&
+        parameters_value(parameters, parameter->name) != parameter->value)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the parameter '%s' is there twice",
+                             parameter->name);
+    if (choice->is_flag)
+        code = parameters_flag(parameters, parameter->name, &is_set, err);
+    if (code != COLANDER_OK || !is_set)
+        return code;
+    words[command->word_count++] = choice->option;
+    if (!choice->is_flag)
+        words[command->word_count++] = parameter->value;
+    return COLANDER_OK;
+}
+
+/* Makes the command line. */
+static enum colander_code
+read_parameters(struct change_run *run, const struct parameters *parameters,
+                const char **parameter, struct colander_error *err)
+{
+    struct server_command *command = &run->run.command;
+    const char **words = run->run.words;
+    enum colander_code code = COLANDER_OK;
+
+    words[command->word_count++] = run->change->command;
+    for (size_t i = 0; i < parameters->count && code == COLANDER_OK; i++) {
+        if (run->change->has_words &&
+            strcmp(parameters->list[i].name, "q") == 0)
+            continue;
+        *parameter = parameters->list[i].name;
+        code = add_choice(run, parameters, &parameters->list[i], err);
+    }
+    if (code != COLANDER_OK)
+        return code;
+    *parameter = NULL;
+    words[command->word_count++] = "--"; /* names may begin with a dash */
+    words[command->word_count++] = "store";
+    words[command->word_count++] = parameters->path[1];
+    for (size_t i = 0; i < run->words.count; i++)
+        words[command->word_count++] = run->words.words[i];
+    if (run->change->has_body)
+        words[command->word_count++] = "-";
+    return COLANDER_OK;
+}
+
+static void
+destroy_change(struct writer *writer)
+{
+    struct change_run *run = (struct change_run *)writer;
+
+    colander_row_builder_destroy(run->result.facts);
+    words_release(&run->words);
+    run_destroy(&run->run);
+}
+
+/* Splits the parameter q, which is there once at most. */
+static enum colander_code
+split_words(const struct change *change, const struct parameters *parameters,
+            struct words *words, const char **parameter, size_t *offset,
+            struct colander_error *err)
+{
+    const char *text = NULL;
+
+    if (!change->has_words)
+        return COLANDER_OK;
+    *parameter = "q";
+    for (size_t i = 0; i < parameters->count; i++) {
+        if (strcmp(parameters->list[i].name, "q") != 0)
+            continue;
+        if (text != NULL)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "the parameter 'q' is there twice");
+        text = parameters->list[i].value;
+    }
+    return text == NULL ? COLANDER_OK : words_split(words, text, offset, err);
+}
+
+static enum colander_code
+make(const struct change *change, struct server *server,
+     struct parameters *parameters, struct writer **writer,
+     const char **parameter, size_t *offset, struct colander_error *err)
+{
+    const struct parameters none = {.list = NULL};
+    struct words words = {.words = NULL};
+    struct run *made = NULL;
+    struct change_run *run;
+    enum colander_code code;
+
+    *offset = 0;
+    if (server->options.is_read_only)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "the server has opened the store to read");
+    code = split_words(change, parameters, &words, parameter, offset, err);
+    if (code == COLANDER_OK)
+        code = run_create(server, sizeof(*run),
+                          2 * parameters->count + words.count + 8, &made, err);
+    if (code != COLANDER_OK) {
+        words_release(&words);
+        return code;
+    }
+    run = (struct change_run *)made;
+    run->change = change;
+    run->words = words;
+    run->run.writer.write = write_change;
+    run->run.writer.fail = fail_change;
+    run->run.writer.destroy = destroy_change;
+    run->run.writer.content_type = REPLY_JSON;
+    run->run.command.is_local = parameters->is_local;
+    run->run.command.result = &run->result;
+    run->result.facts = colander_row_builder_create();
+    if (change->has_body)
+        run->run.writer.body = body_create();
+    if (run->result.facts == NULL ||
+        (change->has_body && run->run.writer.body == NULL))
+        code =
+            COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for an answer");
+    if (code == COLANDER_OK)
+        code = read_parameters(run, parameters, parameter, err);
+    if (code == COLANDER_OK)
+        code = run_admit_load(made, err);
+    if (code != COLANDER_OK) {
+        destroy_change(&run->run.writer);
+        return code;
+    }
+    run->run.parameters = *parameters;
+    *parameters = none;
+    *writer = &run->run.writer;
+    return COLANDER_OK;
+}
+
+enum colander_code
+changes_load(struct server *server, struct parameters *parameters,
+             struct writer **writer, const char **parameter, size_t *offset,
+             struct colander_error *err)
+{
+    return make(&load_change, server, parameters, writer, parameter, offset,
+                err);
+}
+
+enum colander_code
+changes_delete(struct server *server, struct parameters *parameters,
+               struct writer **writer, const char **parameter, size_t *offset,
+               struct colander_error *err)
+{
+    return make(&delete_change, server, parameters, writer, parameter, offset,
+                err);
+}
+
+enum colander_code
+changes_update(struct server *server, struct parameters *parameters,
+               struct writer **writer, const char **parameter, size_t *offset,
+               struct colander_error *err)
+{
+    return make(&update_change, server, parameters, writer, parameter, offset,
+                err);
+}

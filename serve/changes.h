@@ -1,0 +1,40 @@
+/*
+ * Changes: requests that write. Each is a command of the program, run with the
+ * parameters of the request as its options, and answers with what it did:
+ *
+ *     POST /load/tweets?key=id        the records are the body
+ *     {"rows":2,"new":2,"replaced":0,"kept":0,"rejected":1,
+ *      "rejects":[{"line":2,"column":1,"reason":"..."}]}
+ *
+ * A failure has {"error":{...}} beside what was done before it.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_CHANGES_H
+#define SERVE_CHANGES_H
+
+#include "serve/serve_inside.h"
+
+struct parameters;
+
+/* Each makes the writer of an answer; see find.h about the arguments. */
+
+/* Its writer has a body, which it reads while it comes. */
+enum colander_code changes_load(struct server *server,
+                                struct parameters *parameters,
+                                struct writer **writer, const char **parameter,
+                                size_t *offset, struct colander_error *err);
+
+enum colander_code changes_delete(struct server *server,
+                                  struct parameters *parameters,
+                                  struct writer **writer,
+                                  const char **parameter, size_t *offset,
+                                  struct colander_error *err);
+
+enum colander_code changes_update(struct server *server,
+                                  struct parameters *parameters,
+                                  struct writer **writer,
+                                  const char **parameter, size_t *offset,
+                                  struct colander_error *err);
+
+#endif
