@@ -31,6 +31,7 @@ struct input {
     struct gzip_input *gzip; /* owned, of GZIP */
     struct zstd_input *zstd; /* owned, of ZSTD */
     uint64_t inflated;       /* bytes that were decompressed */
+    atomic_bool is_damaged;
 };
 
 /* ---------------------------------------------------------- raw bytes --- */
@@ -407,6 +408,8 @@ input_read(struct input *input, void *data, size_t size, size_t *got,
         return plain_read(&input->raw, data, size, got, err);
     }
     input->inflated += *got;
+    if (code == COLANDER_CORRUPT)
+        atomic_store(&input->is_damaged, true);
     if (code == COLANDER_OK && is_bomb(input)) {
         *got = 0;
         code = raw_fail(&input->raw, COLANDER_LIMIT,
@@ -498,6 +501,12 @@ input_would_wait(const struct input *input)
     if (raw->growing != NULL)
         return growing_would_wait(raw->growing, raw->file);
     return !raw->is_seekable && poll(&polled, 1, 0) == 0;
+}
+
+bool
+input_is_damaged(const struct input *input)
+{
+    return atomic_load(&input->is_damaged);
 }
 
 uint64_t

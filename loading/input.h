@@ -68,6 +68,9 @@ COLANDER_CHECKED enum colander_code input_skip(struct input *input,
 /* Returns whether a read would wait, for a pipe or a file that grows. */
 bool input_would_wait(const struct input *input);
 
+/* Whether a read failed as the compressed bytes are damaged. */
+bool input_is_damaged(const struct input *input);
+
 /* Returns the inode of the file, 0 if that is unknown. */
 uint64_t input_inode(const struct input *input);
 

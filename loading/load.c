@@ -269,10 +269,13 @@ load_file(struct colander_load *load, const char *file,
     resumes = resumes && load->options.resumes;
     code = source_open(&source, file, &load->options, &load->is_cancelled,
                        resumes ? &point : NULL, err);
+    load->stats.is_damaged = code == COLANDER_CORRUPT;
     if (code != COLANDER_OK)
         return code;
     code = load_opened(load, file, &source, resumes ? &point : NULL, err);
     load->bytes_before += input_bytes_read(source.input);
+    load->stats.is_damaged =
+        code == COLANDER_CORRUPT && input_is_damaged(source.input);
     source_close(&source);
     return code;
 }

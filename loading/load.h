@@ -105,6 +105,7 @@ struct colander_load_stats {
     uint64_t new_count;      /* rows whose key had none */
     uint64_t replaced_count; /* rows that replaced or patched another, also of
                               * this load; a bulk does not count them as rows */
+    bool is_damaged;         /* the load failed as the compressed file is */
 };
 
 /* A record that was rejected. Borrowed until the callback returns. */

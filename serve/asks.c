@@ -297,7 +297,8 @@ server_file_look(void *command, const char *file, uint64_t *size, char **path,
     code = ask_client(asks, &ask, &reply, err);
     if (code == COLANDER_OK) {
         *size = reply.size;
-        *path = strndup((const char *)reply.bytes.data, reply.bytes.size);
+        if (reply.bytes.size > 0)
+            *path = strndup((const char *)reply.bytes.data, reply.bytes.size);
         if (*path == NULL)
             code =
                 COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a name");

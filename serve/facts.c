@@ -364,6 +364,13 @@ add_server_metrics(struct text *text, struct server *server)
                answer_count(server));
     add_metric(text, "rows_total", "counter", "Rows in answers.",
                atomic_load(&server->row_count));
+    add_metric(text, "loads_total", "counter", "Loads that have ended.",
+               atomic_load(&server->loads_ended));
+    add_metric(text, "loaded_rows_total", "counter", "Rows that loads wrote.",
+               atomic_load(&server->loaded_row_count));
+    add_metric(text, "rejected_records_total", "counter",
+               "Records that loads rejected.",
+               atomic_load(&server->rejected_count));
     add_head(text, "requests_total", "counter", "Requests, by their status.");
     for (size_t i = 1; i < SERVER_STATUS_MAX; i++) {
         const uint64_t count = atomic_load(&server->statuses[i]);

@@ -34,6 +34,17 @@ server_command_is_over(const struct server_command *command)
            answer_stopped(run->answer) != ANSWER_GOES_ON;
 }
 
+void
+server_command_count_load(const struct server_command *command, uint64_t rows,
+                          uint64_t rejects)
+{
+    struct server *server = run_of(command)->server;
+
+    atomic_fetch_add(&server->loads_ended, 1);
+    atomic_fetch_add(&server->loaded_row_count, rows);
+    atomic_fetch_add(&server->rejected_count, rejects);
+}
+
 /* -------------------------------------------------------------- streams --- */
 
 static enum colander_code

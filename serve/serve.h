@@ -75,6 +75,10 @@ enum colander_code server_file_append(void *command, const char *file,
                                       struct colander_slice bytes,
                                       struct colander_error *err);
 
+/* Counts what a load has done, for the metrics. */
+void server_command_count_load(const struct server_command *command,
+                               uint64_t rows, uint64_t rejects);
+
 /* Asks at the terminal of the client. */
 enum colander_code server_command_confirm(const struct server_command *command,
                                           const char *question, bool *is_yes,

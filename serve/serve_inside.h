@@ -49,6 +49,9 @@ struct server {
 
     atomic_uint_fast64_t statuses[SERVER_STATUS_MAX]; /* replies with each */
     atomic_uint_fast64_t row_count;                   /* rows of answers */
+    atomic_uint_fast64_t loads_ended;
+    atomic_uint_fast64_t loaded_row_count;
+    atomic_uint_fast64_t rejected_count;
 };
 
 #endif

@@ -44,6 +44,9 @@ struct session_client {
     enum colander_code (*confirm)(void *context, const char *question,
                                   bool *is_yes, struct colander_error *err);
 
+    /* Counts what a load has done. */
+    void (*count_load)(void *context, uint64_t rows, uint64_t rejects);
+
     /* Of a request that prints nothing: what the command has done, and why it
      * failed (OK: it did not). NULL: of a command line. */
     struct colander_row_builder *facts;

@@ -530,11 +530,31 @@ print_types(const struct load_command *command,
     (void)!report_print(&report, session_err(command->session), NULL);
 }
 
+/* Answers a request. What is wrong with its records is not wrong with the
+ * store. */
+static enum session_exit
+answer_request(const struct load_command *command, enum colander_code code,
+               const struct colander_error *err)
+{
+    const struct colander_load_stats *stats =
+        colander_load_stats(command->load);
+    struct colander_error failure;
+
+    list_counts(command);
+    if (code == COLANDER_OK)
+        return SESSION_FINE;
+    failure = *err;
+    if (stats->is_damaged || stats->reject_count > command->options.rejects_max)
+        failure.code = COLANDER_INVALID;
+    return session_misused(command->session, &failure);
+}
+
 /* Prints how the load ended, and what to do next. */
 static enum session_exit
 conclude(struct load_command *command, enum colander_code code,
          const struct colander_error *err)
 {
+    const struct session_client *client = command->session->client;
     const struct colander_load_options *options = &command->options;
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
@@ -546,11 +566,11 @@ conclude(struct load_command *command, enum colander_code code,
         stats->row_count == 0 &&
         (code != COLANDER_OK || (stats->reject_count > 0 && !options->follows));
     progress_hide(&command->progress);
-    if (facts_of(command) != NULL) {
-        list_counts(command);
-        return code == COLANDER_OK ? SESSION_FINE
-                                   : session_misused(command->session, err);
-    }
+    if (client != NULL)
+        client->count_load(client->context, stats->row_count,
+                           stats->reject_count);
+    if (facts_of(command) != NULL)
+        return answer_request(command, code, err);
     if (code != COLANDER_OK)
         status = session_misused(command->session, err);
     if (code == COLANDER_LIMIT && stats->reject_count > options->rejects_max)

@@ -74,6 +74,12 @@ confirm(void *context, const char *question, bool *is_yes,
     return server_command_confirm(context, question, is_yes, err);
 }
 
+static void
+count_load(void *context, uint64_t rows, uint64_t rejects)
+{
+    server_command_count_load(context, rows, rejects);
+}
+
 /* Runs a command for a client. */
 static int
 run_for_client(void *context, const struct server_command *command)
@@ -96,6 +102,7 @@ run_for_client(void *context, const struct server_command *command)
         .files = &files,
         .context = (void *)command,
         .confirm = confirm,
+        .count_load = count_load,
         .facts = command->result == NULL ? NULL : command->result->facts,
         .failure = command->result == NULL ? NULL : &command->result->failure,
         .may_run_lua = command->is_local || service->runs_lua,
