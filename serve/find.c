@@ -397,6 +397,24 @@ open_family(struct find *find, struct server *server, const char *name,
     return code;
 }
 
+/* An order that is a mistake would be a column that no row has. */
+static enum colander_code
+check_order(const struct server *server, const struct parameters *parameters,
+            const char **parameter, struct colander_error *err)
+{
+    const char *text = parameters_value(parameters, "order");
+    enum colander_code code;
+
+    if (text == NULL || server->options.check_order == NULL)
+        return COLANDER_OK;
+    code = server->options.check_order(text, err);
+    if (code != COLANDER_OK) {
+        *parameter = "order";
+        colander_error_context(err, "order");
+    }
+    return code;
+}
+
 static enum colander_code
 make(struct server *server, struct parameters *parameters, bool is_get,
      struct writer **writer, const char **parameter, size_t *offset,
@@ -416,6 +434,8 @@ make(struct server *server, struct parameters *parameters, bool is_get,
     find->writer.destroy = destroy_find;
     find->server = server;
     code = open_family(find, server, parameters->path[1], err);
+    if (code == COLANDER_OK && !is_get)
+        code = check_order(server, parameters, parameter, err);
     if (code == COLANDER_OK)
         code = question_read(&find->question, parameters, is_get, parameter,
                              offset, err);

@@ -95,6 +95,11 @@ struct server_options {
     server_run *run;     /* NULL: no commands */
     void *run_context;   /* borrowed until server_stop returns */
 
+    /* Fails with INVALID if an order of a find is probably a mistake; NULL: no
+     * order is. */
+    enum colander_code (*check_order)(const char *text,
+                                      struct colander_error *err);
+
     /* limits; what server_options_init sets is in braces */
     uint32_t connection_max; /* for each of socket and address (1024) */
     uint32_t answer_max;     /* answers under way; more are refused, to be

@@ -68,4 +68,9 @@ request_read(struct request *request, const struct session *session,
 
 void request_release(struct request *request);
 
+/* Fails with INVALID if the text ends almost as an order does: "likes:dsc",
+ * "likes desc". */
+COLANDER_CHECKED enum colander_code
+request_check_order(const char *text, struct colander_error *err);
+
 #endif

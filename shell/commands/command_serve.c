@@ -9,6 +9,7 @@
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
+#include "shell/request.h"
 
 #include <signal.h>
 #include <sys/resource.h>
@@ -175,6 +176,7 @@ run_serve(struct session *session, const struct arguments *arguments)
     server_options_init(&options);
     options.run = run_for_client;
     options.run_context = &service;
+    options.check_order = request_check_order;
     options.address = arguments_value(arguments, "listen");
     options.is_read_only = arguments_has(arguments, "read-only");
     if ((options.address == NULL) != (token_file == NULL))

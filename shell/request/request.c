@@ -341,14 +341,23 @@ read_expressions(struct request *request, const struct session *session,
     return status;
 }
 
-/* Fails if the text ends almost like an order: "likes:dsc", "likes desc". */
-static enum colander_code
-check_order(const char *text, struct colander_error *err)
+/* Whether the text ends with :asc or :desc, at *colon. */
+static bool
+ends_with_order(const char *text, const char **colon)
+{
+    *colon = strrchr(text, ':');
+    return *colon != NULL &&
+           (strcmp(*colon, ":desc") == 0 || strcmp(*colon, ":asc") == 0);
+}
+
+enum colander_code
+request_check_order(const char *text, struct colander_error *err)
 {
     static const char *const ends[] = {"desc", "asc", "descending",
                                        "ascending"};
     const size_t size = strlen(text);
-    size_t column = size;
+    const char *colon;
+    size_t column = ends_with_order(text, &colon) ? 0 : size;
 
     while (column > 0 && text[column - 1] != ':' && text[column - 1] != ' ')
         column--;
@@ -360,7 +369,7 @@ check_order(const char *text, struct colander_error *err)
         nearest_offer(&nearest, ends[i]);
         if (nearest.name != NULL)
             return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "--order: '%.200s': write '%.*s:%s', or "
+                                 "'%.200s': write '%.*s:%s', or "
                                  "'%.200s:asc' if that is the column",
                                  text, (int)(column - 1), text,
                                  i % 2 == 0 ? "desc" : "asc", text);
@@ -374,22 +383,22 @@ read_order(struct request *request, const struct arguments *arguments,
            struct colander_error *err)
 {
     const char *text = arguments_value(arguments, "order");
-    const char *colon = text == NULL ? NULL : strrchr(text, ':');
+    enum colander_code code;
+    const char *colon;
     size_t size;
 
     request->query.is_reverse = arguments_has(arguments, "reverse");
     if (text == NULL)
         return COLANDER_OK;
+    code = request_check_order(text, err);
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "--order");
+        return code;
+    }
     size = strlen(text);
-    if (colon != NULL &&
-        (strcmp(colon, ":desc") == 0 || strcmp(colon, ":asc") == 0)) {
+    if (ends_with_order(text, &colon)) {
         request->is_descending = colon[1] == 'd';
         size = (size_t)(colon - text);
-    } else {
-        enum colander_code code = check_order(text, err);
-
-        if (code != COLANDER_OK)
-            return code;
     }
     if (size == strlen(COLANDER_KEY_COLUMN) &&
         strncmp(text, COLANDER_KEY_COLUMN, size) == 0) {

@@ -177,8 +177,14 @@ static inline void
 client_send(int fd, const char *bytes, size_t size)
 {
     while (size > 0) {
-        const ssize_t sent = send(fd, bytes, size, MSG_NOSIGNAL);
+        struct pollfd one = {fd, POLLOUT, 0};
+        ssize_t sent;
 
+        if (poll(&one, 1, SERVED_WAIT_S * 1000) != 1)
+            fail_msg("the server takes no more");
+        sent = send(fd, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (sent < 0 && errno == EAGAIN)
+            continue;
         if (sent <= 0)
             return;
         bytes += sent;

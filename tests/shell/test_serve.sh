@@ -75,6 +75,8 @@ gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --any Houston --limit 5 \
 gets "$("$COLANDER" find "$COLANDER_DEMO" tweets --order likes:desc --limit 5 \
     --format jsonl; echo '{"_end":{"rows":5}}')" \
     "${local[@]}" 'http://demo/find/tweets?order=likes:desc&limit=5'
+gets '{"error":{"code":"invalid","message":"order: '"'likes:dsc': write 'likes:desc', or 'likes:dsc:asc'"' if that is the column","at":{"parameter":"order","offset":0}}}' \
+    "${local[@]}" 'http://demo/find/tweets?order=likes:dsc'
 curl -sS "${local[@]}" \
     'http://demo/find/tweets?order=likes:desc&limit=5&explain=1' |
     grep -Eo '"rows_verified":[0-9]+' >verified
