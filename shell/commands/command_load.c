@@ -5,6 +5,7 @@
  */
 #include "loading/load.h"
 #include "shell/command.h"
+#include "shell/commands/load_turn.h"
 #include "shell/commands/progress.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
@@ -610,7 +611,13 @@ load_files(struct load_command *command, const char *const *files, size_t count)
         fprintf(stderr, "%s does not exist yet: waiting for it\n", files[0]);
     progress_begin(&command->progress, session);
     if (is_client) { /* its files end if it leaves */
-        code = colander_load_run(command->load, files, count, &err);
+        struct load_turn turn = {NULL, colander_family_name(command->family),
+                                 files, count};
+
+        code = load_turn_begin(&turn, command->options.resumes)
+                   ? colander_load_run(command->load, files, count, &err)
+                   : COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
+        load_turn_end(&turn);
         return conclude(command, code, &err);
     }
     running = command->load;

@@ -109,6 +109,16 @@ check_page changing.md cat 8
 check_page queries.md without_speed 12
 check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8
+if has_server; then
+    "$COLANDER" serve demo >"$work/serve.out" 2>&1 </dev/null &
+    server=$!
+    until [ -s "$work/serve.out" ]; do
+        sleep 0.02
+    done
+    check_page serve.md cat 5
+    kill "$server"
+    wait "$server" || complain "a server exits $?"
+fi
 has_filters && check_page filters.md without_figures 5
 has_filters && check_page stats.md without_figures 2
 has_filters && check_page backups.md without_figures 9

@@ -135,6 +135,18 @@ last='a load that is interrupted'
 says 'colander: load: interrupted
 3 rows loaded
 to continue from the resume point, add --resume'
+
+# Clients that are killed, and continue: every row is there, once.
+for ((i = 0; i < 60000; i++)); do
+    echo "{\"n\":$i,\"text\":\"a text of some length that is not very short\"}"
+done >many.jsonl
+for after in 0.05 0.15 0.3; do
+    timeout -s KILL $after "$COLANDER" load data many many.jsonl --resume
+done 2>/dev/null
+run 0 load data many many.jsonl --resume
+run 0 export data many --select n
+sed -E 's/.*"n":([0-9]+)}$/\1/' out | sort -n | cmp -s - <(seq 0 59999) ||
+    complain "loads that were killed leave $(wc -l <out) rows of 60000"
 kill "$server"
 wait "$server" || complain "a server exits $?"
 server=

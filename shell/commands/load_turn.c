@@ -1,0 +1,66 @@
+/* See load_turn.h. SPDX-License-Identifier: MIT */
+#include "shell/commands/load_turn.h"
+#include "core/clock.h"
+#include "shell/interrupt.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#define LOOK_MS 100 /* how often a turn that waits looks for an interrupt */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t has_fewer = PTHREAD_COND_INITIALIZER;
+static struct load_turn *turns; /* those that have begun */
+
+static bool
+has_file(const struct load_turn *turn, const char *file)
+{
+    for (size_t i = 0; i < turn->file_count; i++) {
+        if (strcmp(turn->files[i], file) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether a load of one of its files runs. Requires the lock. */
+static bool
+must_wait(const struct load_turn *turn)
+{
+    for (const struct load_turn *other = turns; other != NULL;
+         other = other->next) {
+        for (size_t i = 0; i < turn->file_count; i++) {
+            if (strcmp(other->family, turn->family) == 0 &&
+                has_file(other, turn->files[i]))
+                return true;
+        }
+    }
+    return false;
+}
+
+bool
+load_turn_begin(struct load_turn *turn, bool waits)
+{
+    pthread_mutex_lock(&lock);
+    while (waits && must_wait(turn) && !interrupt_happened()) {
+        const struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
+
+        pthread_cond_timedwait(&has_fewer, &lock, &next);
+    }
+    turn->next = turns;
+    turns = turn;
+    pthread_mutex_unlock(&lock);
+    return !interrupt_happened();
+}
+
+void
+load_turn_end(struct load_turn *turn)
+{
+    struct load_turn **place;
+
+    pthread_mutex_lock(&lock);
+    for (place = &turns; *place != turn;)
+        place = &(*place)->next;
+    *place = turn->next;
+    pthread_cond_broadcast(&has_fewer);
+    pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,29 @@
+/*
+ * Load turns: loads that run in this process for clients.
+ *
+ * One that resumes waits for those of the same files into the same family: if
+ * its client was killed, a load may not have ended yet, and what it still
+ * writes would be loaded twice.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_COMMANDS_LOAD_TURN_H
+#define SHELL_COMMANDS_LOAD_TURN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct load_turn {
+    struct load_turn *next;
+    const char *family; /* borrowed until the turn ends, as are the files */
+    const char *const *files;
+    size_t file_count;
+};
+
+/* Begins the turn of a load; if it `waits`, after those before it. Returns false
+ * if it was interrupted. To be ended in any case. */
+bool load_turn_begin(struct load_turn *turn, bool waits);
+
+void load_turn_end(struct load_turn *turn);
+
+#endif
