@@ -1,5 +1,6 @@
 /* See answer.h. SPDX-License-Identifier: MIT */
 #include "serve/answer.h"
+#include "serve/body.h"
 #include "serve/reply.h"
 
 #include <microhttpd.h>
@@ -120,6 +121,8 @@ run(struct job *job)
     else
         code = answer->writer->write(answer->writer, answer, &answer->next,
                                      &is_end, &err);
+    if (answer->writer->body != NULL && (is_end || code != COLANDER_OK))
+        body_close(answer->writer->body);
     pthread_mutex_lock(&answer->lock);
     answer->is_working = false;
     answer->is_ended = is_end;

@@ -47,7 +47,8 @@ COLANDER_CHECKED enum colander_code body_read(struct body *body, void *data,
 /* Whether a read would wait. */
 bool body_would_wait(struct body *body);
 
-/* Nothing is read any more: what comes is dropped. */
+/* Nothing is read any more: what comes is dropped. To be called before the
+ * answer ends, as a connection may wait for room. */
 void body_close(struct body *body);
 
 #endif

@@ -124,8 +124,6 @@ write_change(struct writer *writer, struct answer *answer,
 
     *is_end = true;
     code = run_perform(&run->run, answer, bytes, &status, err);
-    if (writer->body != NULL)
-        body_close(writer->body);
     if (code != COLANDER_OK || answer_stopped(answer) == ANSWER_LEFT)
         return code != COLANDER_OK
                    ? code

@@ -20,8 +20,8 @@ struct load_turn {
     size_t file_count;
 };
 
-/* Begins the turn of a load; if it `waits`, after those before it. Returns false
- * if it was interrupted. To be ended in any case. */
+/* Begins the turn of a load; if it `waits`, after those before it. Returns
+ * false if it was interrupted. To be ended in any case. */
 bool load_turn_begin(struct load_turn *turn, bool waits);
 
 void load_turn_end(struct load_turn *turn);
