@@ -12,8 +12,10 @@
 #include "loading/resume_point.h"
 #include "loading/splitter.h"
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* A store, and a directory for files to be loaded. */
@@ -81,6 +83,22 @@ load(struct load_fixture *it)
     return code;
 }
 
+/* Counts syncs of logs. Replaces the C library's for the whole program. */
+static atomic_int log_syncs;
+
+COLANDER_API int
+fdatasync(int fd)
+{
+    char link[64];
+    char path[512] = "";
+
+    (void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+    if (readlink(link, path, sizeof(path) - 1) > 4 &&
+        strcmp(path + strlen(path) - 4, ".log") == 0)
+        log_syncs++;
+    return (int)syscall(SYS_fdatasync, fd);
+}
+
 /* ---------------------------------------------------------------- bulks --- */
 
 /* Puts a row during the load, which conflicts with the bulk. */
@@ -109,6 +127,43 @@ LOAD_TEST(a_failed_bulk_load_cannot_be_resumed)
     OK(load(it));
     assert_int_equal(it->figures.files_skipped, 0);
     assert_int_equal(it->figures.row_count, 2);
+}
+
+/* ---------------------------------------------------------------- syncs --- */
+
+LOAD_TEST(a_load_that_syncs_waits_for_the_disk)
+{
+    int before;
+
+    append(it->file, "{\"_key\":1}\n");
+    OK(load(it)); /* creates the family */
+    before = log_syncs;
+    OK(load(it));
+    assert_int_equal(log_syncs - before, 0);
+    it->options.syncs = true;
+    OK(load(it));
+    assert_true(log_syncs > before);
+}
+
+/* ----------------------------------------------------------------- hash --- */
+
+/* The key is of the record's columns, and not of those that a load adds. */
+LOAD_TEST(a_record_that_is_loaded_again_has_the_same_hash)
+{
+    static const char *const key[] = {COLANDER_LOAD_HASH};
+    struct colander_load_column added = {"at", colander_integer(1)};
+
+    append(it->file, "{\"a\":1}\n{\"a\":2}\n{\"a\":1}\n{\"_key\":5,\"a\":1}\n");
+    it->options.key = key;
+    it->options.key_count = 1;
+    it->options.added = &added;
+    it->options.added_count = 1;
+    OK(load(it));
+    assert_int_equal(it->figures.new_count, 2);
+    added.value = colander_integer(2);
+    OK(load(it));
+    assert_int_equal(it->figures.new_count, 0);
+    assert_int_equal(it->figures.replaced_count, 4);
 }
 
 /* -------------------------------------------------------- large records --- */
