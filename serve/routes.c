@@ -14,7 +14,8 @@
 #include <stdlib.h>
 
 #define BODY_MAX ((size_t)256 << 10)
-#define DROPPED_MAX ((size_t)1 << 20) /* of a body that is too large */
+#define DROPPED_MAX ((size_t)1 << 20)  /* of a body that is too large */
+#define REFUSED_MAX ((size_t)64 << 20) /* of a stream that is refused */
 
 /* Makes the writer of an answer from parameters. A failure is one of them: sets
  * *parameter, or NULL, and the byte. */
@@ -163,7 +164,9 @@ take_body(struct request *request, const char *data, size_t *size)
             COLANDER_OK)
         request->dropped += *size;
     *size = 0;
-    return request->dropped <= DROPPED_MAX ? MHD_YES : MHD_NO;
+    return request->dropped <= (request->is_refused ? REFUSED_MAX : DROPPED_MAX)
+               ? MHD_YES
+               : MHD_NO;
 }
 
 /* --------------------------------------------------------------- answer --- */
@@ -194,7 +197,7 @@ refuse(struct MHD_Connection *connection, struct request *request,
         connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_CONTENT_LENGTH);
 
     if (request->state != REQUEST_COMING ||
-        (length != NULL && strtoull(length, NULL, 10) > DROPPED_MAX))
+        (length != NULL && strtoull(length, NULL, 10) > REFUSED_MAX))
         return reply_failure(connection, err, false, parameter, offset);
     request->is_refused = true;
     request->err = *err;

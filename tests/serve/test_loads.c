@@ -226,9 +226,17 @@ SERVED_TEST(a_load_that_fails_before_its_body_ends_is_answered)
     const size_t size = (size_t)8 << 20;
     char *body = malloc(size);
     char *reply;
+    int fd;
 
     memset(body, ' ', size);
     start(served);
+    fd = client_local(served);
+    post_head(fd, "/load/new?kye=id", "Transfer-Encoding: chunked\r\n");
+    send_chunk(fd, body, size);
+    client_say(fd, "0\r\n\r\n");
+    reply = client_rest(fd);
+    assert_int_equal(reply_status(reply), 400);
+    free(reply);
     reply = post(served, "/load/refused", body, size);
     assert_int_equal(reply_status(reply), 400);
     assert_non_null(strstr(reply, "\"message\":\"refused\""));

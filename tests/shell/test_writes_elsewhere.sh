@@ -45,12 +45,12 @@ zstd -qk b.csv
 head -c 60 a.jsonl.gz >cut.jsonl.gz
 : >empty
 printf 'hello\n' >strange
-for i in {1..30000}; do
+for i in {1..9000}; do
     echo "{\"id\":$i,\"text\":\"the text number $i, of some length\",\"m\":$((i % 7))}"
 done >many.jsonl
-# without one compression, it is as long as a run, and more than is asked at once
-head -c 1200000 many.jsonl >part.jsonl # cut in the middle of a record
-head -5000 many.jsonl | sed 's/,"m":3/,,/' >holes.jsonl
+# more than is asked for at once, and cut in the middle of a record
+head -c 300000 many.jsonl >part.jsonl
+head -2000 many.jsonl | sed 's/,"m":3/,,/' >holes.jsonl
 printf 'return { key = { "id" }, columns = { at = "time" } }\n' >good.lua
 printf 'return { keys = 1 }\n' >bad.lua
 mkdir directory
