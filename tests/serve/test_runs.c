@@ -309,6 +309,8 @@ struct strange {
 
 #define HEAD "HTTP/1.1 200 OK\r\nConnection: close\r\n"
 #define SIZED(size) HEAD "Content-Length: " #size "\r\n\r\n"
+#define RUN_NAME "0123456789abcdef0123456789abcdef"
+#define ZEROES "\0\0\0\0\0\0\0\0"
 #define STRANGE(text, code)                                                    \
     {                                                                          \
         text, sizeof(text) - 1, code                                           \
@@ -333,6 +335,20 @@ static const struct strange strange_answers[] = {
                      "a",
             COLANDER_BUSY),
     STRANGE(SIZED(10) "x\0\0\0\4\0\0\0\0x", COLANDER_BUSY),
+    STRANGE(SIZED(5) "a\0\0\0\0", COLANDER_BUSY), /* asks */
+    STRANGE(SIZED(6) "a\0\0\0\1x", COLANDER_BUSY),
+    STRANGE(SIZED(62) "a\0\0\0\x39" RUN_NAME "z\0\0\0\1" ZEROES ZEROES
+                      "\0\0\0\0",
+            COLANDER_BUSY),
+    STRANGE(SIZED(62) "a\0\0\0\x39" RUN_NAME "r\0\0\0\1" ZEROES ZEROES
+                      "\xff\xff\xff\xff",
+            COLANDER_BUSY),
+    STRANGE(SIZED(62) "a\0\0\0\x39" RUN_NAME "r\0\0\0\1" ZEROES ZEROES
+                      "\0\0\0\1",
+            COLANDER_BUSY),
+    STRANGE(SIZED(6) "a\xff\xff\xff\xff"
+                     "a",
+            COLANDER_BUSY),
     STRANGE("HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\n"
             "Content-Length: 0\r\n\r\n",
             COLANDER_INVALID),
