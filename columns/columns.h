@@ -17,6 +17,7 @@
  *          predicates.h  conditions on rows
  *          words.h       conditions, keys and times as text
  *          json.h        rows to and from JSON
+ *          retention.h   deleting rows that have become old
  *          bulk.h        filling an empty family fast
  *          upkeep.h      checking, backing up and salvaging a store
  *          limits.h      limits on rows, keys and batches
@@ -33,6 +34,7 @@
 #include "columns/json.h"
 #include "columns/limits.h"
 #include "columns/predicates.h"
+#include "columns/retention.h"
 #include "columns/rows.h"
 #include "columns/upkeep.h"
 #include "columns/values.h"

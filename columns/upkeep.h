@@ -116,7 +116,8 @@ colander_salvage_options(const char *path, const char *to,
  * Each file that cannot be read completely is reported, with the rows
  * concerned: those of a family between two keys, for example. Such rows may be
  * missing, or older than they were. All other rows are as in the store. Filter
- * options are the defaults. Marks are not copied.
+ * options and marks are copied as far as they can be read; policies of
+ * retention are paused (retention.h).
  *
  * Fails with NOT_FOUND or INVALID if there is no store at `path`, and with BUSY
  * while a process has it open for writing. After a failure `to` has some of the

@@ -7,6 +7,7 @@
  *
  * Files:  COLANDER  the record (options.h), replaced as a whole
  *         LOCK      locked while the store is open; contains the writer's pid
+ *         ORIGINAL  a random text that no copy of the store has
  *         rocksdb/  the database
  * Life:   open -> (the engine opens rocksdb/) -> write_record -> close
  * Lock:   flock on LOCK: one writer, or any number of readers. Not the LOCK in
@@ -23,6 +24,7 @@
 #define DIRECTORY_LOCK "LOCK"
 #define DIRECTORY_ENGINE "rocksdb"
 #define DIRECTORY_IDENTITY DIRECTORY_ENGINE "/IDENTITY"
+#define DIRECTORY_ORIGINAL "ORIGINAL"
 #define DIRECTORY_RESTORING                                                    \
     "RESTORING" /* exists while a backup is restored                           \
                  */
@@ -78,6 +80,15 @@ directory_keep_identity(const struct directory *directory,
 COLANDER_CHECKED enum colander_code
 directory_write_options(struct directory *directory,
                         const struct colander_options *options,
+                        struct colander_error *err);
+
+/* Sets `text` to the text in ORIGINAL, 32 digits, or empties it if there is
+ * none. With `creates`, which requires the lock of a writer, there is one
+ * afterwards, synced. What is kept together with the text is thereby tied to
+ * this directory: backups and restored stores do not have the file. */
+COLANDER_CHECKED enum colander_code
+directory_read_original(const struct directory *directory, bool creates,
+                        struct colander_buffer *text,
                         struct colander_error *err);
 
 /* Whether a directory of that name in a store is that of a bulk. */

@@ -65,6 +65,13 @@ void engine_options(const struct engine *engine,
 /* Returns the absolute path, borrowed until close. */
 const char *engine_path(const struct engine *engine);
 
+/* Sets `text` to a random one that is tied to the directory of the store: no
+ * backup or restored store has it. Empties it if there is none; with `creates`,
+ * in a store that is open for writing, there is one afterwards. */
+COLANDER_CHECKED enum colander_code
+engine_original(struct engine *engine, bool creates,
+                struct colander_buffer *text, struct colander_error *err);
+
 COLANDER_CHECKED enum colander_code
 engine_families(struct engine *engine, struct colander_names *names,
                 struct colander_error *err);

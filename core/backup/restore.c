@@ -115,13 +115,14 @@ ends_with(const char *name, const char *end)
     return size >= end_size && strcmp(name + size - end_size, end) == 0;
 }
 
-/* Skips locks, text logs and unfinished files, and the record, which is copied
- * last. */
+/* Skips locks, text logs and unfinished files, what no copy has, and the
+ * record, which is copied last. */
 static bool
 is_skipped(const char *name)
 {
     return strcmp(name, DIRECTORY_RECORD) == 0 ||
            strcmp(name, DIRECTORY_LOCK) == 0 ||
+           strcmp(name, DIRECTORY_ORIGINAL) == 0 ||
            strcmp(name, DIRECTORY_RESTORING) == 0 ||
            strncmp(name, "LOG", 3) == 0 || ends_with(name, ".new") ||
            ends_with(name, ".tmp") || ends_with(name, ".dbtmp") ||

@@ -12,11 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #define RECORD_NEW DIRECTORY_RECORD ".new"
+#define ORIGINAL_NEW DIRECTORY_ORIGINAL ".new"
 
 /* ------------------------------------------------------------- holders --- */
 
@@ -437,6 +439,56 @@ directory_write_options(struct directory *directory,
     colander_buffer_release(&record);
     colander_buffer_release(&present);
     return code;
+}
+
+/* ------------------------------------------------------------ original --- */
+
+#define ORIGINAL_SIZE 32
+
+static enum colander_code
+draw_original(const struct directory *directory, struct colander_buffer *text,
+              struct colander_error *err)
+{
+    char digits[ORIGINAL_SIZE + 1];
+    uint8_t bytes[ORIGINAL_SIZE / 2];
+    enum colander_code code;
+
+    /* so few bytes are never cut short */
+    if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot get random bytes: %s",
+                             strerror(errno));
+    for (size_t i = 0; i < sizeof(bytes); i++)
+        (void)snprintf(digits + 2 * i, 3, "%02x", bytes[i]);
+    code = files_replace(directory->fd, DIRECTORY_ORIGINAL, ORIGINAL_NEW,
+                         colander_slice_of(digits, ORIGINAL_SIZE), err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(text, digits, ORIGINAL_SIZE, err)
+               : code;
+}
+
+enum colander_code
+directory_read_original(const struct directory *directory, bool creates,
+                        struct colander_buffer *text,
+                        struct colander_error *err)
+{
+    char digits[ORIGINAL_SIZE + 1] = "";
+    ssize_t got = 0;
+    int fd = -1;
+    enum colander_code code =
+        files_open(directory->fd, DIRECTORY_ORIGINAL, O_RDONLY, &fd, err);
+
+    colander_buffer_clear(text);
+    if (code != COLANDER_OK && code != COLANDER_NOT_FOUND)
+        return code;
+    if (fd >= 0) {
+        got = pread(fd, digits, ORIGINAL_SIZE, 0);
+        (void)close(fd);
+    }
+    if (got < 0)
+        return files_fail(err, "read", DIRECTORY_ORIGINAL);
+    if (strspn(digits, "0123456789abcdef") == ORIGINAL_SIZE)
+        return colander_buffer_append(text, digits, ORIGINAL_SIZE, err);
+    return creates ? draw_original(directory, text, err) : COLANDER_OK;
 }
 
 /* --------------------------------------------------------------- bulks --- */

@@ -614,3 +614,12 @@ engine_path(const struct engine *engine)
 {
     return engine->path.c_str();
 }
+
+enum colander_code
+engine_original(struct engine *engine, bool creates,
+                struct colander_buffer *text, struct colander_error *err)
+{
+    std::lock_guard<std::mutex> alone(engine->change_mutex);
+
+    return directory_read_original(&engine->directory, creates, text, err);
+}

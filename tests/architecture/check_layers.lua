@@ -35,6 +35,7 @@ local published = {
     ["core/thread.h"] = true,
     ["columns/bulk.h"] = true,
     ["columns/groups.h"] = true,
+    ["columns/retention.h"] = true,
     ["columns/upkeep.h"] = true,
     ["columns/values.h"] = true,
     ["columns/json.h"] = true,

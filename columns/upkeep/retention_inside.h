@@ -1,0 +1,39 @@
+/*
+ * Policies of retention, for the files of this room.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_UPKEEP_RETENTION_INSIDE_H
+#define COLANDER_COLUMNS_UPKEEP_RETENTION_INSIDE_H
+
+#include "columns/columns.h"
+#include "columns/retention.h"
+
+/* Sets *accepted to `given`. Fails with INVALID if it keeps every row. */
+COLANDER_CHECKED enum colander_code
+retention_accept(struct colander_retention *accepted,
+                 const struct colander_retention *given,
+                 struct colander_error *err);
+
+/* Sets *where to the predicate that the policy does not keep a row, whose time
+ * is at `path`, because of its age; NULL: it keeps every age. `reference` is
+ * the time of the youngest row. */
+COLANDER_CHECKED enum colander_code
+retention_expired(const struct colander_retention *retention, const char *path,
+                  const struct colander_value *reference,
+                  struct colander_predicate **where,
+                  struct colander_error *err);
+
+/* Creates the predicate that the latest time at `path` compares with `time` as
+ * `before` says, LT or LE. */
+COLANDER_CHECKED struct colander_predicate *
+retention_before(const char *path, enum colander_comparison before,
+                 struct colander_value time, struct colander_error *err);
+
+/* Sets `path` to the family's time column. Fails with INVALID if it has none.
+ */
+COLANDER_CHECKED enum colander_code
+retention_time_column(struct colander_family *family,
+                      struct colander_buffer *path, struct colander_error *err);
+
+#endif
