@@ -85,6 +85,7 @@ luaopen_colander(lua_State *L)
     stores_register(L);
     families_register(L);
     upkeep_register(L);
+    retention_register(L);
     batches_register(L);
     queries_register(L);
     results_register(L);

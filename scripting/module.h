@@ -19,6 +19,7 @@ void rows_register(lua_State *L);
 void stores_register(lua_State *L);
 void families_register(lua_State *L);
 void upkeep_register(lua_State *L);
+void retention_register(lua_State *L);
 void batches_register(lua_State *L);
 void queries_register(lua_State *L);
 void results_register(lua_State *L);

@@ -220,8 +220,9 @@ arguments_size(const struct arguments *arguments, const char *name,
     if (text == NULL)
         return COLANDER_OK;
     ok = read_digits(text, &parsed, &end);
-    if (*end != '\0' && strchr(units, *end) != NULL)
-        shift = 10 * (unsigned)(strchr(units, *end++) - units + 1);
+    if (*end != '\0' && strchr(units, tolower((unsigned char)*end)) != NULL)
+        shift = 10 * (unsigned)(strchr(units, tolower((unsigned char)*end++)) -
+                                units + 1);
     if (!ok || *end != '\0' || parsed == 0 || parsed > UINT64_MAX >> shift)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "--%s must be a number of bytes such as 1000000 "

@@ -83,7 +83,7 @@ COLANDER_CHECKED enum colander_code
 arguments_number(const struct arguments *arguments, const char *name,
                  uint64_t *number, struct colander_error *err);
 
-/* Reads bytes: a number with k, m or g after it, or without. */
+/* Reads bytes: a number with k, m or g after it, in any case, or without. */
 COLANDER_CHECKED enum colander_code
 arguments_size(const struct arguments *arguments, const char *name,
                uint64_t *size, struct colander_error *err);

@@ -233,7 +233,8 @@ mode_of(const struct command *command, const struct arguments *arguments)
         return COLANDER_OPEN_OR_CREATE;
     if (command->store == COMMAND_WRITES_FILTERS ||
         (command->store == COMMAND_CHANGES &&
-         !arguments_has(arguments, "dry-run")) ||
+         !arguments_has(arguments, "dry-run") &&
+         (command->only_reads == NULL || !command->only_reads(arguments))) ||
         (command->writes_with != NULL &&
          arguments_has(arguments, command->writes_with)))
         return COLANDER_OPEN_EXISTING;

@@ -36,6 +36,9 @@ struct command {
     const struct argument_option *options;
     const char *writes_with; /* a command that READS opens its store to write
                               * if it has this option; NULL: never */
+    bool (*only_reads)(const struct arguments *arguments); /* with these words,
+                              * STORE among them, a command that CHANGES opens
+                              * its store to read; NULL: never */
     enum command_store store;
     bool is_paged;         /* in the shell its output may go to a pager */
     size_t word_count_min; /* without a STORE */

@@ -11,40 +11,62 @@
 
 #include <stdio.h>
 
+/* Adds "family 'old' of about 12 rows". */
+static void
+add_family(struct report *report, const char *name, uint64_t row_count)
+{
+    report_add(report, "family '");
+    report_add_text(report, colander_slice_text(name));
+    report_add(report, "' of about %s", NUMBER_OF(row_count, "row"));
+}
+
 /* Asks whether the family may be dropped. */
 static enum colander_code
-ask_to_drop(const struct session *session, struct colander_family *family,
+ask_to_drop(const struct session *session, const char *name, uint64_t row_count,
             bool *is_yes, struct colander_error *err)
 {
     struct report question = REPORT_EMPTY;
-    struct colander_family_sizes sizes;
-    enum colander_code code = colander_family_sizes(family, &sizes, err);
 
-    if (code != COLANDER_OK)
-        return code;
-    report_add(&question, "drop family '");
-    report_add_text(&question,
-                    colander_slice_text(colander_family_name(family)));
-    report_add(&question, "' of about %s?", NUMBER_OF(sizes.key_count, "row"));
+    report_add(&question, "drop ");
+    add_family(&question, name, row_count);
+    report_add(&question, "?");
     return confirm_ask(session, &question, is_yes, err);
+}
+
+static enum colander_code
+print_dropped(const struct session *session, const char *name,
+              uint64_t row_count, bool is_dry, struct colander_error *err)
+{
+    struct report report = REPORT_EMPTY;
+
+    add_family(&report, name, row_count);
+    report_add(&report, is_dry ? " would be dropped" : " dropped");
+    (void)fflush(session_out(session));
+    return report_print(&report, session_err(session), err);
 }
 
 static enum session_exit
 run_drop(struct session *session, const struct arguments *arguments)
 {
-    const bool asks =
-        !arguments_has(arguments, "yes") && confirm_is_possible(session);
+    const bool is_dry = arguments_has(arguments, "dry-run");
+    const bool asks = !is_dry && !arguments_has(arguments, "yes") &&
+                      confirm_is_possible(session);
+    const char *name = arguments->words[0];
+    struct colander_family_sizes sizes = {.key_count = 0};
     struct colander_family *family = NULL;
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
     bool is_yes = true;
-    enum colander_code code =
-        session_family(session, arguments->words[0], &family, &err);
+    enum colander_code code = session_family(session, name, &family, &err);
 
+    if (code == COLANDER_OK)
+        code = colander_family_sizes(family, &sizes, &err);
     if (code == COLANDER_OK && asks)
-        code = ask_to_drop(session, family, &is_yes, &err);
-    if (code == COLANDER_OK && is_yes)
+        code = ask_to_drop(session, name, sizes.key_count, &is_yes, &err);
+    if (code == COLANDER_OK && is_yes && !is_dry)
         code = colander_family_drop(family, &err);
+    if (code == COLANDER_OK && is_yes)
+        code = print_dropped(session, name, sizes.key_count, is_dry, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     else if (!is_yes)
@@ -110,6 +132,7 @@ run_copy(struct session *session, const struct arguments *arguments)
 }
 
 static const struct argument_option drop_options[] = {
+    OPTION_FLAG("dry-run", "only print about how many rows it has"),
     OPTION_FLAG("yes", "do not ask"),
     OPTIONS_END,
 };

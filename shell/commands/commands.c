@@ -12,6 +12,7 @@ extern const struct command command_get;
 extern const struct command command_put;
 extern const struct command command_delete;
 extern const struct command command_update;
+extern const struct command command_retain;
 extern const struct command command_export;
 extern const struct command command_drop;
 extern const struct command command_rename;
@@ -38,6 +39,7 @@ const struct command *const commands_all[] = {
     &command_put,
     &command_delete,
     &command_update,
+    &command_retain,
     &command_drop,
     &command_rename,
     &command_copy,

@@ -1,6 +1,6 @@
 /*
- * Deletes and updates as a user at a terminal sees them: the question before,
- * progress, and Ctrl-C.
+ * Deletes, updates and retaining as a user at a terminal sees them: the
+ * question before, progress, and Ctrl-C.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -95,6 +95,75 @@ DIRECTORY_TEST(there_is_no_question_about_no_rows_or_with_yes)
     terminal_expect(&terminal, "5 rows deleted");
     assert_int_equal(terminal_finish(&terminal), 0);
     assert_int_equal(count_rows("f"), 0);
+}
+
+/* Gives the rows 0 to count - 1 times, a day apart, and the family its time
+ * column. */
+static void
+make_timed_rows(int64_t count)
+{
+    struct colander_store *store;
+    struct colander_family *family;
+    struct colander_slice row;
+    SCOPED_BUILDER builder = colander_row_builder_create();
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+
+    OK(colander_store_open(store_path, NULL, &store, why()));
+    OK(colander_family_open(store, "f", &family, why()));
+    for (int64_t i = 0; i < count; i++) {
+        const struct colander_value part = colander_integer(i);
+
+        colander_row_builder_add(builder, "at",
+                                 colander_timestamp(i * 86400, 0));
+        OK(colander_row_builder_finish(builder, &row, NULL));
+        OK(colander_key_encode(&part, 1, &key, NULL));
+        OK(colander_family_put(family, colander_buffer_slice(&key), row, NULL,
+                               why()));
+    }
+    OK(colander_family_set_time_column(store, family, "at", why()));
+    colander_family_close(family);
+    OK(colander_store_close(store, why()));
+}
+
+DIRECTORY_TEST(only_yes_retains)
+{
+    const char *const words[] = {"colander", "retain", store_path, "f",
+                                 "--keep",   "2d",     NULL};
+    const char *const all[] = {"colander", "retain", store_path, NULL};
+    static const char *const refusals[] = {"n\r", "\r", "\x03"};
+    struct terminal terminal;
+
+    make_timed_rows(FEW);
+    for (size_t i = 0; i < COUNT(refusals); i++) {
+        const bool is_interrupted = refusals[i][0] == '\x03';
+
+        terminal_start(&terminal, words);
+        terminal_expect(&terminal, "delete 2 rows of family 'f'? [y/N] ");
+        terminal_type(&terminal, refusals[i]);
+        terminal_expect(
+            &terminal, is_interrupted ? "interrupted"
+                                      : "no row deleted, and no retention set");
+        assert_int_equal(terminal_finish(&terminal), is_interrupted ? 130 : 1);
+    }
+    assert_int_equal(count_rows("f"), FEW);
+    terminal_start(&terminal, all);
+    terminal_expect(&terminal, "no family has a retention");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "[y/N] ");
+    terminal_type(&terminal, "y\r");
+    terminal_expect(&terminal, "2 rows deleted");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    assert_int_equal(count_rows("f"), FEW - 2);
+    terminal_start(&terminal, all); /* no row is old: no question */
+    terminal_expect(&terminal, "f: 0 rows deleted");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    make_timed_rows(FEW);
+    terminal_start(&terminal, all);
+    terminal_expect(&terminal, "delete 2 rows of family 'f'? [y/N] ");
+    terminal_type(&terminal, "n\r");
+    assert_int_equal(terminal_finish(&terminal), 1);
+    assert_int_equal(count_rows("f"), FEW);
 }
 
 DIRECTORY_TEST(a_drop_asks)

@@ -106,6 +106,7 @@ check_page export.md without_time 3
 check_page groups.md without_work 9
 check_page loading.md without_speed 30
 check_page changing.md cat 8
+check_page retention.md without_speed 11
 check_page queries.md without_speed 12
 check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8

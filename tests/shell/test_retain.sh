@@ -1,0 +1,185 @@
+#!/bin/bash
+# retain deletes the rows that have become old and says how many, sets and shows
+# policies, and is paused in a restored store.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+cd "$work" || exit 1
+
+# 50 days of 20 rows, the last of them days ago, and one row without a time.
+for ((day = 0; day < 50; day++)); do
+    for ((i = 0; i < 20; i++)); do
+        printf '{"_key":%d,"at":"%s","level":"%s"}\n' $((day * 20 + i)) \
+            "$(((1600000000 + day * 86400)))" \
+            "$( ((i % 2)) && echo debug || echo info)"
+    done
+done >logs.jsonl
+echo '{"_key":"x","at":"yesterday"}' >untimed.jsonl
+
+make_store() {
+    rm -rf s
+    run 0 load s logs logs.jsonl --type at=time:unix
+    run 0 load s logs untimed.jsonl
+    run 0 families s logs --time at
+}
+
+count() { # WANTED
+    run 0 find s logs --count
+    prints "$1"
+}
+
+newest='; the newest is of 2020-11-01T12:26:40Z'
+kept="1 row without a time in 'at' kept"
+make_store
+
+# ---- the words ----------------------------------------------------------------
+
+run 0 retain s logs
+prints 'state    no retention'
+run 0 retain s
+says 'colander: retain: no family has a retention: set one with --keep'
+run 1 retain s logs --once
+says "colander: retain: family 'logs' has no retention: set one with --keep"
+run 0 retain s logs --keep 10d --dry-run
+says "780 rows would be deleted$newest
+1 row without a time in 'at' would stay"
+run 0 retain s logs --keep 10d --where level=debug --keep 36h --dry-run
+says_some '^870 rows would be deleted'
+run 0 retain s logs --where level=debug --where 'at<2020-10-01' --keep 36h --dry-run
+says_some '^180 rows would be deleted'
+run 0 retain s logs --max-bytes 5k --dry-run
+says_some '^[0-9]* rows would be deleted'
+count 1001
+run 0 retain s logs
+prints 'state    no retention'
+run 0 retain s logs --keep 45d --once
+says "80 rows deleted$newest
+$kept"
+run 0 retain s logs
+prints 'state    no retention'
+run 0 retain s logs --keep 40d --where level=debug --where 'at<2020-11-01' --keep 36h --max-bytes 50G
+says "490 rows deleted$newest
+$kept
+retention set: 'colander retain STORE' applies it again"
+count 431
+run 0 retain s logs
+prints "keep     1d12h, where level=debug at<2020-11-01
+keep     40d
+bytes    53.7 GB at most
+state    in force: 'colander retain STORE' applies it"
+
+# ---- applied again ---------------------------------------------------------------
+
+run 0 put s other '{"_key":1}'
+run 0 load s logs logs.jsonl --type at=time:unix
+run 0 retain s --dry-run
+says "logs: 570 rows would be deleted$newest
+1 row without a time in 'at' would stay"
+count 1001
+run 0 retain s
+says "logs: 570 rows deleted$newest
+$kept"
+count 431
+run 0 retain s logs --once --yes
+says_some "^0 rows deleted"
+run 0 retain s logs --keep 40d
+run 0 retain s
+says "logs: 0 rows deleted$newest" # rows that stay are not counted again
+run 0 rename s logs renamed
+run 0 retain s renamed
+prints_some '^keep     40d$'
+run 0 copy s renamed logs
+run 0 retain s logs
+prints 'state    no retention'
+run 0 drop s logs --dry-run
+says "family 'logs' of about 431 rows would be dropped"
+run 0 drop s logs
+says "family 'logs' of about 431 rows dropped"
+run 0 rename s renamed logs
+
+# A row of the future does not make the others old.
+run 0 put s logs '{"_key":"future"}'
+run 0 update s logs --key future --set at=@2099-01-01
+run 0 retain s logs --once --dry-run
+says_some 'deleted; the newest is of 2099-01-01T00:00:00Z, in the future: ages count from now$'
+run 0 delete s logs --key future
+
+# ---- copies ----------------------------------------------------------------------
+
+run 0 backup s backups
+for copy in restored salvaged; do
+    case $copy in
+    restored) run 0 restore backups $copy ;;
+    salvaged) run 0 salvage s $copy ;;
+    esac
+    rows=$("$COLANDER" find $copy logs --count)
+    run 1 retain $copy
+    says "colander: retain: the retention of family 'logs' is paused, as this is a restored or salvaged store: set it again, or remove it with --off"
+    run 1 retain $copy --dry-run
+    run 1 retain $copy logs --once
+    run 0 retain $copy logs
+    prints 'keep     40d
+state    paused until it is set again: this is a restored or salvaged store'
+    run 0 retain $copy logs --keep 20d
+    says_some '^[1-9][0-9]* rows deleted'
+    [ "$("$COLANDER" find $copy logs --count)" -lt "$rows" ] ||
+        complain "nothing was deleted in $copy"
+    run 0 retain $copy
+    run 0 retain $copy logs --off
+    run 0 retain $copy
+    says 'colander: retain: no family has a retention: set one with --keep'
+done
+run 0 retain s logs
+prints_some '^state    in force'
+run 0 families s logs --time level
+run 1 retain s
+says_some 'is paused, as the family had another time column'
+run 0 families s logs --time at
+run 0 retain s
+
+# ---- what is refused ---------------------------------------------------------------
+
+run 1 retain nostore
+run 1 retain s nothing --keep 1d
+says_some "no family 'nothing'"
+run 2 retain s other --keep 1d
+says "colander: retain: family 'other' has no time column, by which rows are old: set one with 'colander families STORE other --time COLUMN'"
+run 2 retain s --keep 1d
+says 'colander: retain: FAMILY is missing'
+run 2 retain s --off
+run 2 retain s --once
+run 2 retain s logs --off --keep 1d
+says 'colander: retain: --off excludes other options'
+run 2 retain s logs --yes
+run 2 retain s logs --keep 1d --keep 2d
+says 'colander: retain: --keep is there twice without a --where before it'
+run 2 retain s logs --keep 1d --where level=debug
+says_some ' --where needs a --keep after it'
+run 2 retain s logs --keep 30
+says "colander: retain: --keep: expected a duration such as 30d or 12h, not '30'"
+run 2 retain s logs --keep 0d
+run 2 retain s logs --where level --keep 1d
+says_some "'level' is a column"
+run 2 retain s logs --where 'a=[' --keep 1d
+tail -1 err | grep -qx '       ^' || complain "no caret: $(cat err)"
+run 2 retain s logs --max-bytes 5x
+run 1 retain s logs --max-bytes 5
+says "colander: retain: family 'logs': the rows without a time in 'at' have 17 bytes, more than the 5 that may be kept"
+run 0 retain s logs
+prints_some '^keep     40d$'
+count 431
+
+# In the shell the store stays open; a store that is open elsewhere refuses.
+printf '.retain logs\n.retain logs --keep 9d\n.retain\n' | "$COLANDER" shell s >out 2>err ||
+    complain "$(cat err)"
+last=.retain
+prints_some '^keep     40d$'
+says_some '^[1-9][0-9]* rows deleted'
+says_some '^logs: 0 rows deleted'
+echo '.retain logs --keep 1d' | "$COLANDER" shell s --readonly >out 2>err &&
+    complain 'a store that is open for reading was changed'
+says_some 'open for reading only'
+"$COLANDER" shell s -e 'os.execute(os.getenv("COLANDER") .. " retain s logs >out 2>err")' >shell.out
+last='retain s logs'
+says_some 'the store is held by process [0-9]* \(colander\)'
+finish
