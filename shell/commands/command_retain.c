@@ -457,6 +457,7 @@ retain_given(struct retain_job *job, const struct arguments *arguments)
     job->counts = true;
     if (status == SESSION_FINE)
         status = run_job(job);
+    job->retention = NULL;
     given_release(&given);
     return status;
 }

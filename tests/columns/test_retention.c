@@ -128,6 +128,22 @@ FIXTURE_TEST(a_policy_is_kept_replaced_applied_and_removed)
     OK(colander_family_set_retention(family, NULL, why()));
 }
 
+FIXTURE_TEST(each_family_has_its_own_policy)
+{
+    struct colander_family *family = prepare(fixture);
+    struct colander_family *other = kept_family(fixture, "other");
+
+    OK(colander_family_create(other, NULL));
+    OK(colander_family_set_time_column(fixture->store, other, "at", NULL));
+    set(family);
+    assert_int_equal(state_of(other), COLANDER_RETENTION_NONE);
+    set(other);
+    assert_policy(family);
+    assert_policy(other);
+    OK(colander_family_set_retention(other, NULL, why()));
+    assert_int_equal(apply(family), 1);
+}
+
 static void
 refuses_policy(struct colander_family *family,
                const struct colander_retention *retention, const char *part)

@@ -179,6 +179,9 @@ says_some '^logs: 0 rows deleted'
 echo '.retain logs --keep 1d' | "$COLANDER" shell s --readonly >out 2>err &&
     complain 'a store that is open for reading was changed'
 says_some 'open for reading only'
+"$COLANDER" shell s --readonly -e 'os.execute(os.getenv("COLANDER") .. " retain s logs >out 2>err")' >shell.out
+last='retain s logs'
+prints_some '^state    in force'
 "$COLANDER" shell s -e 'os.execute(os.getenv("COLANDER") .. " retain s logs >out 2>err")' >shell.out
 last='retain s logs'
 says_some 'the store is held by process [0-9]* \(colander\)'
