@@ -45,6 +45,13 @@ COLANDER_CHECKED enum colander_code write_apply(const struct row_write *write,
                                                 struct write_batch *batch,
                                                 struct colander_error *err);
 
+struct colander_changes;
+
+/* Makes the changes lock few rows at a time, and pause, so that other writers
+ * hardly wait for them. Batches have fewer rows then, and not in the order of
+ * adding. */
+void changes_yield(struct colander_changes *changes);
+
 /* Notifies the store's hooks whether the batch was written. */
 void notify_written(struct colander_store *store,
                     const struct write_batch *batch, bool is_written);

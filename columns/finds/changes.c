@@ -26,8 +26,10 @@ struct colander_changes {
     struct colander_buffer patch; /* empty: delete */
     struct colander_buffer keys;  /* of the lot, one after another */
     size_t key_sizes[LOT_COUNT];
+    uint32_t key_locks[LOT_COUNT]; /* the bit of each key */
     size_t key_count;
     struct key_locks locks;       /* of these keys */
+    bool yields;                  /* a batch has one of the locks */
     struct colander_buffer row;   /* as it is */
     struct colander_buffer after; /* as it is patched */
     uint64_t count;
@@ -76,10 +78,11 @@ change_row(struct colander_changes *changes, struct colander_slice key,
 }
 
 /* Writes rows from the one at *index on, whose key is at *offset, in one batch:
- * the rest of the lot, or fewer if they are large. */
+ * those of the rest of the lot whose locks are held, or fewer if they are
+ * large. */
 static enum colander_code
-write_batch_of(struct colander_changes *changes, size_t *index, size_t *offset,
-               struct colander_error *err)
+write_batch_of(struct colander_changes *changes, uint32_t held, size_t *index,
+               size_t *offset, struct colander_error *err)
 {
     struct colander_store *store = changes->family->store;
     struct write_batch batch = {NULL, NULL};
@@ -94,7 +97,8 @@ write_batch_of(struct colander_changes *changes, size_t *index, size_t *offset,
         const struct colander_slice key = colander_slice_of(
             changes->keys.data + *offset, changes->key_sizes[*index]);
 
-        code = change_row(changes, key, &batch, &count, err);
+        if ((changes->key_locks[*index] & held) != 0)
+            code = change_row(changes, key, &batch, &count, err);
         *offset += key.size;
         ++*index;
     }
@@ -108,19 +112,51 @@ write_batch_of(struct colander_changes *changes, size_t *index, size_t *offset,
     return code;
 }
 
-enum colander_code
-colander_changes_commit(struct colander_changes *changes,
-                        struct colander_error *err)
+/* Sleeps twice as long as the work since `begin` took. */
+static void
+pause_after(uint64_t begin)
+{
+    const uint64_t ns = (clock_ns() - begin) * 2;
+    const struct timespec time = {.tv_sec = (time_t)(ns / 1000000000),
+                                  .tv_nsec = (long)(ns % 1000000000)};
+
+    (void)nanosleep(&time, NULL); /* a signal may end it */
+}
+
+/* Writes the rows of the lot whose keys have these locks. */
+static enum colander_code
+write_under(struct colander_changes *changes, uint32_t held,
+            struct colander_error *err)
 {
     struct colander_store *store = changes->family->store;
+    const struct key_locks locks = {.alone = held};
     enum colander_code code = COLANDER_OK;
     size_t index = 0;
     size_t offset = 0;
 
-    key_locks_lock(&changes->locks, store);
+    key_locks_lock(&locks, store);
     while (code == COLANDER_OK && index < changes->key_count)
-        code = write_batch_of(changes, &index, &offset, err);
-    key_locks_unlock(&changes->locks, store);
+        code = write_batch_of(changes, held, &index, &offset, err);
+    key_locks_unlock(&locks, store);
+    return code;
+}
+
+enum colander_code
+colander_changes_commit(struct colander_changes *changes,
+                        struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    const uint64_t begin = clock_ns();
+    uint32_t left = changes->locks.alone;
+
+    while (code == COLANDER_OK && left != 0) {
+        const uint32_t held = changes->yields ? left & -left : left;
+
+        code = write_under(changes, held, err);
+        left &= ~held;
+    }
+    if (changes->yields)
+        pause_after(begin);
     colander_buffer_clear(&changes->keys);
     changes->key_count = 0;
     memset(&changes->locks, 0, sizeof(changes->locks));
@@ -165,6 +201,12 @@ colander_changes_create(struct colander_family *family,
 }
 
 void
+changes_yield(struct colander_changes *changes)
+{
+    changes->yields = true;
+}
+
+void
 colander_changes_destroy(struct colander_changes *changes)
 {
     if (changes == NULL)
@@ -188,14 +230,17 @@ colander_changes_add(struct colander_changes *changes,
 {
     const struct row_write write = {
         WRITE_DELETE, changes->family, key, {NULL, 0}};
+    struct key_locks lock = {0, 0};
     enum colander_code code = write_check_key(&write, err);
 
     if (code == COLANDER_OK)
         code = colander_buffer_append(&changes->keys, key.data, key.size, err);
     if (code != COLANDER_OK)
         return code;
+    key_locks_add(&lock, key, true);
+    changes->locks.alone |= lock.alone;
+    changes->key_locks[changes->key_count] = lock.alone;
     changes->key_sizes[changes->key_count++] = key.size;
-    key_locks_add(&changes->locks, key, true);
     if (changes->key_count == LOT_COUNT)
         code = colander_changes_commit(changes, err);
     return code;

@@ -12,6 +12,7 @@
 
 #include "columns/path.h"
 #include "columns/store.h"
+#include "columns/write.h"
 #include "core/sized.h"
 
 #include <inttypes.h>
@@ -20,6 +21,10 @@
 
 #define ASKED_EVERY 1000 /* rows between two calls of goes_on */
 #define BUCKETS 1024
+
+/* Deletes from which on they are flushed: compactions that free the space of
+ * rows see only what is in files. */
+#define FLUSHED_FROM 10000
 
 struct retaining {
     struct colander_family *family;
@@ -368,6 +373,11 @@ delete_rows(struct retaining *retaining, const struct colander_predicate *where,
         code = colander_changes_create(retaining->family, where, none,
                                        retaining->options.writes,
                                        &deletion.changes, err);
+    if (retaining->options.yields) {
+        query.thread_count = 1;
+        if (deletion.changes != NULL)
+            changes_yield(deletion.changes);
+    }
     if (code == COLANDER_OK)
         code = read_rows(retaining, &query, delete_row, &deletion, err);
     if (code == COLANDER_OK && deletion.changes != NULL) {
@@ -375,6 +385,9 @@ delete_rows(struct retaining *retaining, const struct colander_predicate *where,
         retaining->done.row_count = colander_changes_count(deletion.changes);
     }
     colander_changes_destroy(deletion.changes);
+    if (code == COLANDER_OK && !retaining->options.is_dry &&
+        retaining->done.row_count >= FLUSHED_FROM)
+        code = colander_family_flush(retaining->family, err);
     return code;
 }
 

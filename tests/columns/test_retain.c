@@ -348,6 +348,7 @@ retain(struct model *model, const struct model_policy *policy, bool is_own)
         options.now.second +=
             ((int64_t)random_below(&model->random, 3) - 1) * 9000 * DAY;
     options.counts = random_below(&model->random, 2) == 0;
+    options.yields = random_below(&model->random, 2) == 0;
     expect(model, policy, options.now, &expected);
     for (unsigned is_dry = 2; is_dry-- > 0;) {
         options.is_dry = is_dry == 1;
@@ -559,6 +560,7 @@ family_of_days(struct store_fixture *fixture, int64_t first, int64_t count)
     return family;
 }
 
+/* Lets others write if the number of days is odd. */
 static uint64_t
 retain_at(struct colander_family *family, int64_t days, int64_t clock)
 {
@@ -569,6 +571,7 @@ retain_at(struct colander_family *family, int64_t days, int64_t clock)
 
     colander_retain_options_init(&options);
     options.now = colander_timestamp(clock * DAY, 0);
+    options.yields = days % 2 != 0;
     OK(colander_family_retain(family, &retention, &options, &done, why()));
     return done.row_count;
 }
@@ -657,9 +660,8 @@ FIXTURE_TEST(what_is_written_meanwhile_stays)
     OK(colander_family_set_time_column(fixture->store, writer.family, "at",
                                        NULL));
     ZERO(pthread_create(&thread, NULL, rejuvenate, &writer));
-    do
-        (void)retain_at(writer.family, 30, 20000);
-    while (!atomic_load(&writer.is_over));
+    for (int64_t days = 30; !atomic_load(&writer.is_over); days ^= 1)
+        (void)retain_at(writer.family, days, 20000);
     ZERO(pthread_join(thread, NULL));
     (void)retain_at(writer.family, 30, 20000);
     assert_int_equal(count_rows(writer.family), WRITTEN / 2 + 1);
@@ -713,6 +715,27 @@ cancel_at_once(void *context, struct colander_cursor *cursor)
     ++*(unsigned *)context;
     if (cursor != NULL)
         colander_cursor_cancel(cursor);
+}
+
+/* Also those that other threads hardly wait for. */
+FIXTURE_TEST(many_rows_are_deleted_and_flushed)
+{
+    for (int64_t days = 30; days < 32; days++) {
+        struct colander_family *family = kept_family(fixture, "rows");
+        struct colander_family_sizes sizes;
+
+        for (int64_t i = 0; i < 12000; i++)
+            put_at(family, i,
+                   fixture_row(fixture, "at", colander_timestamp(i, 0)));
+        put_at(family, 12000,
+               fixture_row(fixture, "at", colander_timestamp(99 * DAY, 0)));
+        OK(colander_family_set_time_column(fixture->store, family, "at", NULL));
+        assert_int_equal(retain_at(family, days, 20000), 12000);
+        assert_int_equal(count_rows(family), 1);
+        OK(colander_family_sizes(family, &sizes, NULL));
+        assert_true(sizes.unflushed_size < 100000);
+        OK(colander_family_drop(family, NULL));
+    }
 }
 
 FIXTURE_TEST(a_watched_cursor_can_be_cancelled)

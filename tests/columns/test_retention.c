@@ -438,6 +438,7 @@ FIXTURE_TEST(a_damaged_policy_is_not_applied)
         BYTES("1\0x\0at\0where\0a=1\0size\0005\0keep\0005"),
         BYTES("1\0x\0at\0size\00018446744073709551615"),
         BYTES("1\0x\0at\0other\0005"),
+        BYTES("1\0x\0at\0keep\0005\0other\0005"),
         colander_slice_of("1\0x\0at\0keep\0005", 13), /* its end is missing */
         colander_slice_of("1", 1),
     };
