@@ -5,6 +5,7 @@
  */
 #include "loading/load.h"
 #include "shell/command.h"
+#include "shell/commands/keeper.h"
 #include "shell/commands/load_turn.h"
 #include "shell/commands/progress.h"
 #include "shell/hint.h"
@@ -596,8 +597,9 @@ conclude(struct load_command *command, enum colander_code code,
 static enum session_exit
 load_files(struct load_command *command, const char *const *files, size_t count)
 {
+    struct keeper *keeper = NULL;
     struct colander_error err;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     const struct session *session = command->session;
     const bool is_client = session->client != NULL;
@@ -626,7 +628,11 @@ load_files(struct load_command *command, const char *const *files, size_t count)
         interrupt_takes_term(true);
     if (interrupt_happened())
         stop();
-    code = colander_load_run(command->load, files, count, &err);
+    if (command->options.follows)
+        code = keeper_start(command->session, &keeper, &err);
+    if (code == COLANDER_OK)
+        code = colander_load_run(command->load, files, count, &err);
+    keeper_stop(keeper);
     if (command->options.follows)
         interrupt_takes_term(false);
     interrupt_set_stop(NULL);

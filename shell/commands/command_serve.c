@@ -7,6 +7,7 @@
 #include "serve/serve.h"
 #include "serve/token.h"
 #include "shell/command.h"
+#include "shell/commands/keeper.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/request.h"
@@ -143,6 +144,7 @@ serve(const struct session *session, const struct server_options *options,
       struct colander_error *err)
 {
     struct server *server = NULL;
+    struct keeper *keeper = NULL;
     enum colander_code code;
     sigset_t ends;
     int number;
@@ -152,6 +154,8 @@ serve(const struct session *session, const struct server_options *options,
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     code = server_start(session->store, options, &server, err);
+    if (code == COLANDER_OK && !options->is_read_only)
+        code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
         announce(session, server);
         (void)sigwait(&ends, &number);
@@ -160,6 +164,7 @@ serve(const struct session *session, const struct server_options *options,
     (void)signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
     server_stop(server);
+    keeper_stop(keeper);
     return code;
 }
 

@@ -185,4 +185,59 @@ prints_some '^state    in force'
 "$COLANDER" shell s -e 'os.execute(os.getenv("COLANDER") .. " retain s logs >out 2>err")' >shell.out
 last='retain s logs'
 says_some 'the store is held by process [0-9]* \(colander\)'
+
+# ---- those that hold a store for long ------------------------------------------------
+
+# holds COMMAND...: it deletes the old rows when it starts, and ends by SIGTERM.
+holds() {
+    local holder status=0
+
+    make_store
+    run 0 retain s logs --keep 10d
+    run 0 load s logs logs.jsonl --type at=time:unix
+    count 1001
+    : >held.err
+    "$COLANDER" "$@" >held.out 2>held.err </dev/null &
+    holder=$!
+    until grep -q 'logs: 780 rows deleted' held.err; do
+        if ! kill -0 $holder 2>/dev/null; then
+            complain "'$*' ends: $(cat held.err)"
+            return
+        fi
+        sleep 0.05
+    done
+    kill $holder
+    wait $holder || status=$?
+    [ $status = 0 ] || complain "'$*' exits $status: $(cat held.err)"
+    count 221
+}
+
+touch new.jsonl
+holds load s new new.jsonl --follow
+if has_server; then
+    holds serve s
+    run 0 retain s logs --keep 9d
+    run 0 load s logs logs.jsonl --type at=time:unix
+    : >held.out
+    "$COLANDER" serve s --read-only >held.out 2>held.err </dev/null &
+    until [ -s held.out ]; do
+        kill -0 $! 2>/dev/null || break
+        sleep 0.05
+    done
+    kill $!
+    wait $!
+    count 1001
+    run 0 restore backups old
+    : >held.err
+    "$COLANDER" serve old >held.out 2>held.err </dev/null &
+    until grep -q 'is paused' held.err; do
+        kill -0 $! 2>/dev/null || break
+        sleep 0.05
+    done
+    kill $!
+    wait $!
+    last='serve old'
+    cp held.err err
+    says "colander: serve: the retention of family 'logs' is paused"
+fi
 finish
