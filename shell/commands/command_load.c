@@ -597,12 +597,11 @@ conclude(struct load_command *command, enum colander_code code,
 static enum session_exit
 load_files(struct load_command *command, const char *const *files, size_t count)
 {
+    const struct session *session = command->session;
+    const bool is_client = session->client != NULL;
     struct keeper *keeper = NULL;
     struct colander_error err;
     enum colander_code code = COLANDER_OK;
-
-    const struct session *session = command->session;
-    const bool is_client = session->client != NULL;
 
     if (strcmp(files[0], "-") == 0 &&
         (is_client ? session->client->in_is_terminal

@@ -4,8 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
-#include "shell/commands/confirm.h"
 #include "shell/commands/progress.h"
+#include "shell/confirm.h"
 #include "shell/interrupt.h"
 #include "shell/text.h"
 
@@ -64,7 +64,7 @@ retain(struct retain_job *job, bool is_dry, bool counts,
     options.watch = watch;
     options.goes_on = is_dry ? NULL : goes_on;
     options.context = job;
-    progress_begin(&job->progress);
+    progress_begin(&job->progress, job->session);
     code = colander_family_retain(job->family, job->retention, &options, done,
                                   err);
     progress_hide(&job->progress);
@@ -87,7 +87,7 @@ ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
                NUMBER_OF(job->total, "row"));
     report_add_text(&question, colander_slice_text(job->name));
     report_add(&question, "'?");
-    return confirm_ask(&question, is_yes, err);
+    return confirm_ask(job->session, &question, is_yes, err);
 }
 
 static void
@@ -142,8 +142,8 @@ print_done(const struct retain_job *job, const struct colander_retained *done,
     if (is_set)
         report_add(&report,
                    "\nretention set: 'colander retain STORE' applies it again");
-    (void)fflush(stdout);
-    return report_print(&report, stderr, err);
+    (void)fflush(session_out(job->session));
+    return report_print(&report, session_err(job->session), err);
 }
 
 static enum session_exit
@@ -556,7 +556,7 @@ run_retain(struct session *session, const struct arguments *arguments)
     if (conflict != NULL)
         return session_complain(session, SESSION_USAGE, "%s", conflict);
     job.asks = !job.is_dry && !arguments_has(arguments, "yes") &&
-               confirm_is_possible();
+               confirm_is_possible(session);
     if (arguments->word_count == 0)
         return retain_all(&job);
     job.name = arguments->words[0];
