@@ -3,6 +3,9 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#ifdef COLANDER_FILTERS
+#include "filters/filters.h"
+#endif
 #include "loading/load.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
@@ -649,6 +652,28 @@ drop_family(const struct load_command *command)
         (void)!colander_family_drop(command->family, &ignored);
 }
 
+/* Sets the option of the family: refilter --words on takes it back. */
+static enum colander_code
+leave_out_words(struct colander_family *family, struct colander_error *err)
+{
+#ifdef COLANDER_FILTERS
+    struct colander_filter_options options;
+    enum colander_code code =
+        colander_family_get_filters(family, &options, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    options.words = false;
+    code = colander_family_set_filters(family, &options, err);
+    colander_filter_options_release(&options);
+    return code;
+#else
+    (void)family;
+    (void)err;
+    return COLANDER_OK;
+#endif
+}
+
 static enum session_exit
 run_load(struct session *session, const struct arguments *arguments)
 {
@@ -671,6 +696,8 @@ run_load(struct session *session, const struct arguments *arguments)
                                     &command.family, &err);
     if (code == COLANDER_OK)
         command.had_family = colander_family_exists(command.family);
+    if (code == COLANDER_OK && arguments_has(arguments, "no-words"))
+        code = leave_out_words(command.family, &err);
     if (code == COLANDER_OK)
         code = colander_load_create(session->store, command.family,
                                     &command.options, &command.load, &err);
@@ -713,6 +740,9 @@ static const struct argument_option options[] = {
            "semicolon, the most frequent in the header)"),
     OPTION_FLAG("no-guess", "store fields of CSV as texts, unless they have a\n"
                             "type"),
+    OPTION_FLAG("no-words",
+                "keep words of texts out of the value filters of the\n"
+                "family, from now on"),
     OPTION_LIST("add", "COL=VALUE",
                 "add a column to each record; may be repeated"),
     OPTION("add-file-name", "COL",

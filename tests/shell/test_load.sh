@@ -98,6 +98,15 @@ says_some "'b' for the key is of type map"
 load 0 nested nested.jsonl --key b.c
 has nested '{"_key":1,"a":[1],"b":{"c":1}}'
 
+# ---- filters ------------------------------------------------------------------
+
+load 0 wordless people.jsonl --no-words
+run 0 stats s wordless
+! has_filters || prints_some '^options .*, no words$'
+load 0 worded people.jsonl
+run 0 stats s worded
+! has_filters || prints_some '^options .*, order budget [0-9.]+$'
+
 # ---- standard input -----------------------------------------------------------
 
 "$COLANDER" load s piped <people.jsonl 2>err || complain 'a pipe is not loaded'
