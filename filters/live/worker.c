@@ -133,9 +133,8 @@ renew_one(struct filters *filters)
     uint64_t number = 0;
     bool is_found = false;
 
-    while (!is_found &&
-           (file = registry_next(&filters->registry, number, FILE_LOADED)) !=
-               NULL) {
+    while (!is_found && (file = registry_next(&filters->registry, number,
+                                              FILE_LOADED)) != NULL) {
         number = file->number;
         is_found = file->filter->version < FILTER_FILE_VERSION &&
                    try_rebuild(filters, file);
