@@ -153,8 +153,8 @@ colander_where_icase(const char *path, const char *text,
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_exists(const char *path, struct colander_error *err);
 
-/* Appends the words, folded and joined by ", ", that texts must have in which
- * the searches of the predicate find something. Filters look for these. */
+/* Appends the words, folded and joined by ", ", that texts of each row must
+ * have that matches. Filters look for these, as far as they know words. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_predicate_words(const struct colander_predicate *predicate,
                          struct colander_buffer *words,

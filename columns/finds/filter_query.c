@@ -218,7 +218,7 @@ colander_predicate_words(const struct colander_predicate *predicate,
     enum colander_code code = COLANDER_OK;
     const char *word = NULL;
 
-    if (predicate->kind == PREDICATE_NOT)
+    if (predicate->kind == PREDICATE_NOT || predicate->kind == PREDICATE_ANY_OF)
         return COLANDER_OK;
     for (size_t left = count_words(predicate); left > 0 && code == COLANDER_OK;
          left--) {

@@ -155,7 +155,14 @@ pattern_pieces_create(const struct pattern *pattern,
                                &id) != re2::RE2::NoError)
             return COLANDER_OK;
         made->filtered.Compile(&made->pieces);
-        if (made->pieces.size() <= PIECES_MAX &&
+
+        size_t size = 0;
+
+        for (const std::string &piece : made->pieces)
+            size += piece.size();
+        /* repetitions are expanded in pieces */
+        if (size <= COLANDER_PATTERN_SIZE_MAX &&
+            made->pieces.size() <= PIECES_MAX &&
             std::all_of(made->pieces.begin(), made->pieces.end(), is_ascii))
             *pieces = made.release();
         return COLANDER_OK;

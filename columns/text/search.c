@@ -260,19 +260,28 @@ find_piece(const struct search *search, struct colander_slice text)
 
 /* ------------------------------------------------------ required words --- */
 
+static bool
+is_required(const struct search *search, struct colander_slice folded)
+{
+    const char *word = NULL;
+
+    while ((word = search_word(search, word)) != NULL) {
+        if (colander_slice_equal(colander_slice_text(word), folded))
+            return true;
+    }
+    return false;
+}
+
 static enum colander_code
 require(struct search *search, struct colander_slice folded,
         struct colander_error *err)
 {
-    const char *word = NULL;
     enum colander_code code;
 
     if (search->required_count == COLANDER_SEARCH_WORDS_MAX)
         return COLANDER_OK; /* fewer only mean that more texts are compared */
-    while ((word = search_word(search, word)) != NULL) {
-        if (colander_slice_equal(colander_slice_text(word), folded))
-            return COLANDER_OK;
-    }
+    if (is_required(search, folded))
+        return COLANDER_OK;
     search->required_count++;
     code = colander_buffer_append(&search->required, folded.data, folded.size,
                                   err);
@@ -373,6 +382,8 @@ require_if_needed(struct search *search, const struct pattern_pieces *pieces,
     enum colander_code code;
     bool may_match;
 
+    if (is_required(search, word))
+        return COLANDER_OK;
     for (size_t i = 0; i < pattern_pieces_count(pieces); i++)
         are_absent[i] = piece_has_word(pattern_piece(pieces, i), word);
     code = pattern_pieces_ask(pieces, are_absent, &may_match, err);

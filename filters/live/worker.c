@@ -138,6 +138,9 @@ renew_one(struct filters *filters)
         number = file->number;
         is_found = file->filter->version < FILTER_FILE_VERSION &&
                    try_rebuild(filters, file);
+        /* the old one is still good */
+        if (is_found && atomic_load(&file->tries) >= GIVEN_UP)
+            atomic_store(&file->tries, REBUILDS_MAX);
         sst_file_unref(&filters->registry, file);
     }
     return is_found;

@@ -111,7 +111,7 @@ add_reason(const struct explanation *explanation, struct report *report)
                    NUMBER_OF(counts->rows_expected, "candidate"));
 }
 
-/* The words that filters have looked for. */
+/* The words that filters look for. */
 static void
 add_words(const struct explanation *explanation, struct report *report)
 {
