@@ -69,22 +69,25 @@ compact(struct body *body)
     body->at = 0;
 }
 
-/* Takes what there is room for. Returns how much. Requires the lock. */
+/* Takes what there is room for, and lets the rest wait: without more from the
+ * client, libmicrohttpd asks for that only after a connection was suspended.
+ * Returns how much. Requires the lock. */
 static size_t
 take(struct body *body, struct MHD_Connection *connection, const void *data,
      size_t size)
 {
     struct colander_buffer *held = &body->held;
+    size_t room;
 
-    if (held->size - body->at >= BODY_HELD_MAX) {
+    compact(body);
+    room = BODY_HELD_MAX - held->size;
+    if (size > room) {
+        size = room;
         body->suspended = connection;
         MHD_suspend_connection(connection);
-        return 0;
     }
-    compact(body);
-    if (size > BODY_HELD_MAX - held->size)
-        size = BODY_HELD_MAX - held->size;
-    if (colander_buffer_append(held, data, size, NULL) != COLANDER_OK)
+    if (size > 0 &&
+        colander_buffer_append(held, data, size, NULL) != COLANDER_OK)
         body->has_ended = true; /* without its end: it is cut */
     pthread_cond_signal(&body->has_changed);
     return size;

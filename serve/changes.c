@@ -30,6 +30,8 @@ struct change_run {
     struct run run; /* first */
     const struct change *change;
     struct words words; /* of the parameter q */
+    char **choices;     /* words that are options with their values; owned */
+    size_t choice_count;
     struct server_result result;
 };
 
@@ -128,11 +130,9 @@ write_change(struct writer *writer, struct answer *answer,
         return code != COLANDER_OK
                    ? code
                    : COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-    if (answer_stopped(answer) != ANSWER_GOES_ON)
-        (void)COLANDER_FAIL(&result->failure, COLANDER_CANCELLED, "%s",
-                            answer_stopped(answer) == ANSWER_ENDED
-                                ? "the server ends"
-                                : "the time of the request is over");
+    if (status != 0 && answer_stopped(answer) == ANSWER_ENDED)
+        (void)COLANDER_FAIL(&result->failure, COLANDER_CANCELLED,
+                            "the server ends");
     else if (status != 0 && status != EXIT_REJECTED &&
              result->failure.code == COLANDER_OK)
         (void)COLANDER_FAIL(&result->failure, COLANDER_IO,
@@ -171,6 +171,7 @@ add_choice(struct change_run *run, const struct parameters *parameters,
     struct server_command *command = &run->run.command;
     const char **words = run->run.words;
     bool is_set = true;
+    char *word;
     enum colander_code code = COLANDER_OK;
 
     if (choice == NULL)
@@ -185,9 +186,16 @@ add_choice(struct change_run *run, const struct parameters *parameters,
         code = parameters_flag(parameters, parameter->name, &is_set, err);
     if (code != COLANDER_OK || !is_set)
         return code;
-    words[command->word_count++] = choice->option;
-    if (!choice->is_flag)
-        words[command->word_count++] = parameter->value;
+    if (choice->is_flag) {
+        words[command->word_count++] = choice->option;
+        return COLANDER_OK;
+    }
+    /* one word: a value may begin with -- */
+    if (asprintf(&word, "%s=%s", choice->option, parameter->value) < 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    run->choices[run->choice_count++] = word;
+    words[command->word_count++] = word;
     return COLANDER_OK;
 }
 
@@ -227,6 +235,9 @@ destroy_change(struct writer *writer)
     struct change_run *run = (struct change_run *)writer;
 
     colander_row_builder_destroy(run->result.facts);
+    for (size_t i = 0; i < run->choice_count; i++)
+        free(run->choices[i]);
+    free(run->choices);
     words_release(&run->words);
     run_destroy(&run->run);
 }
@@ -270,6 +281,8 @@ make(const struct change *change, struct server *server,
                              "the server has opened the store to read");
     code = split_words(change, parameters, &words, parameter, offset, err);
     if (code == COLANDER_OK)
+        *parameter = NULL;
+    if (code == COLANDER_OK)
         code = run_create(server, sizeof(*run),
                           2 * parameters->count + words.count + 8, &made, err);
     if (code != COLANDER_OK) {
@@ -286,9 +299,10 @@ make(const struct change *change, struct server *server,
     run->run.command.is_local = parameters->is_local;
     run->run.command.result = &run->result;
     run->result.facts = colander_row_builder_create();
+    run->choices = calloc(parameters->count + 1, sizeof(*run->choices));
     if (change->has_body)
         run->run.writer.body = body_create();
-    if (run->result.facts == NULL ||
+    if (run->result.facts == NULL || run->choices == NULL ||
         (change->has_body && run->run.writer.body == NULL))
         code =
             COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for an answer");

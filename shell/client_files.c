@@ -43,6 +43,16 @@ client_files_release(struct client_files *files)
 
 /* -------------------------------------------------------------- reading --- */
 
+/* Whether --schema names a file, and not a schema that Colander knows. */
+static bool
+is_schema_file(const char *name)
+{
+    const size_t size = strlen(name);
+
+    return strchr(name, '/') != NULL ||
+           (size >= 4 && strcmp(name + size - 4, ".lua") == 0);
+}
+
 /* Returns the name of the file as it was given; NULL: it was not. */
 static const char *
 given_name(const struct client_files *files, const char *name)
@@ -56,7 +66,7 @@ given_name(const struct client_files *files, const char *name)
         if (strcmp(arguments->words[i], name) == 0)
             return arguments->words[i];
     }
-    if (schema != NULL && strcmp(schema, name) == 0)
+    if (schema != NULL && strcmp(schema, name) == 0 && is_schema_file(schema))
         return schema;
     return arguments->word_count == 2 && strcmp(name, "-") == 0 ? "-" : NULL;
 }

@@ -641,13 +641,15 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     return conclude(command, code, &err);
 }
 
-/* Drops a family that the load created and left without a row. */
+/* Drops a family that the load created and left without a row. In a server
+ * others may have filled it meanwhile. */
 static void
 drop_family(const struct load_command *command)
 {
     struct colander_error ignored;
 
     if (!command->had_family && command->is_vain &&
+        command->session->client == NULL &&
         colander_family_exists(command->family))
         (void)!colander_family_drop(command->family, &ignored);
 }
