@@ -3,7 +3,8 @@
  *
  * A policy says how long the rows of a family are kept, and how many bytes of
  * them. It deletes nothing alone: a program, or the command `colander
- * retain`, applies it from time to time.
+ * retain`, applies it from time to time, and the commands `serve` and `load
+ * --follow` every hour.
  *
  * The time of a row is the TIMESTAMP in the family's time column
  * (colander_family_set_time_column); of several, the latest. A row without one
@@ -45,7 +46,7 @@ struct colander_family;
 
 /* How long the rows are kept that meet conditions. All is borrowed. */
 struct colander_keep {
-    const char *const *words; /* conditions as in words.h */
+    const char *const *words; /* conditions as in words.h, without @now */
     size_t word_count;        /* 0: every row */
     int64_t seconds;          /* at least 1 */
 };
@@ -59,8 +60,8 @@ struct colander_retention {
                                         * One without conditions comes last */
     size_t keep_count;
     uint64_t size_max; /* bytes of encoded keys and rows, as they are before
-                        * compression and without value filters; UINT64_MAX:
-                        * any. The oldest rows above it go */
+                        * compression and without value filters; at least 1;
+                        * UINT64_MAX: any. The oldest rows above it go */
 };
 
 /* Sets the defaults: keeps every row. */
@@ -86,7 +87,7 @@ enum colander_retention_state {
 /* Gives the family the policy `retention`, instead of the one that it has, if
  * it has one; NULL: none. Returns once that is on disk. Deletes no row. Fails
  * with INVALID if the policy keeps every row, if a condition cannot be read or
- * if the family has no time column, and with NOT_FOUND if there is no such
+ * has @now, or if the family has no time column, and with NOT_FOUND if there is no such
  * family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_set_retention(struct colander_family *family,
@@ -158,11 +159,13 @@ struct colander_retained {
  * NULL: its own policy. `options` NULL means the defaults. Sets *retained, also
  * after a failure; then some rows may be deleted, and another call deletes the
  * rest. With `size_max` every row is read, and the rows with the latest time
- * that exceeds it go with the older ones.
+ * that exceeds it go with the older ones, but never all that have a time.
  *
  * Fails with NOT_FOUND if the family or its policy does not exist, with INVALID
- * if its policy is paused or it has no time column, and with LIMIT if the rows
- * without a time exceed `size_max` alone.
+ * if its policy is paused or it has no time column, with CANCELLED if its own
+ * policy is applied and that or the time column is changed meanwhile, and with
+ * LIMIT if the rows without a time, or they and those of the newest time,
+ * exceed `size_max` alone; then no row is deleted.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_retain_sized(struct colander_family *family,

@@ -45,6 +45,10 @@ COLANDER_CHECKED enum colander_code write_apply(const struct row_write *write,
                                                 struct write_batch *batch,
                                                 struct colander_error *err);
 
+/* Rows that colander_changes_add collects before it changes them. Few enough
+ * that other writers do not wait long for their locks. */
+#define CHANGES_LOT 1000
+
 struct colander_changes;
 
 /* Makes the changes lock few rows at a time, and pause, so that other writers

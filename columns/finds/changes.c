@@ -13,9 +13,6 @@
 
 #include <stdlib.h>
 
-/* Few enough that other writers do not wait long for their locks. */
-#define LOT_COUNT 1000
-
 /* Bytes of patched rows after which a batch is written early. */
 #define LOT_SIZE_MAX (8u << 20)
 
@@ -25,8 +22,8 @@ struct colander_changes {
     struct colander_write_options options;
     struct colander_buffer patch; /* empty: delete */
     struct colander_buffer keys;  /* of the lot, one after another */
-    size_t key_sizes[LOT_COUNT];
-    uint32_t key_locks[LOT_COUNT]; /* the bit of each key */
+    size_t key_sizes[CHANGES_LOT];
+    uint32_t key_locks[CHANGES_LOT]; /* the bit of each key */
     size_t key_count;
     struct key_locks locks;       /* of these keys */
     bool yields;                  /* a batch has one of the locks */
@@ -241,7 +238,7 @@ colander_changes_add(struct colander_changes *changes,
     changes->locks.alone |= lock.alone;
     changes->key_locks[changes->key_count] = lock.alone;
     changes->key_sizes[changes->key_count++] = key.size;
-    if (changes->key_count == LOT_COUNT)
+    if (changes->key_count == CHANGES_LOT)
         code = colander_changes_commit(changes, err);
     return code;
 }

@@ -29,6 +29,7 @@
 struct retaining {
     struct colander_family *family;
     struct colander_retention retention;
+    const struct colander_retention *kept; /* the family's own; NULL: another */
     struct colander_retain_options options;
     struct colander_retained done;
     struct colander_buffer column;      /* the time column, a C string */
@@ -274,6 +275,23 @@ take_counts(struct retaining *retaining, const struct histogram *histogram,
                          histogram->untimed_size, size_max);
 }
 
+/* Fails if the rows in `over`, which go because `kept` bytes of others stay, are
+ * those of the newest time: then all that have a time would go. */
+static enum colander_code
+check_cut(const struct retaining *retaining, const struct histogram *histogram,
+          const struct bucket *over, uint64_t kept, struct colander_error *err)
+{
+    if (kept > histogram->untimed_size)
+        return COLANDER_OK;
+    return COLANDER_FAIL(
+        err, COLANDER_LIMIT,
+        "family '%s': the rows of the newest time alone have %" PRIu64
+        " bytes, and those without a time %" PRIu64 ", more than the %" PRIu64
+        " that may be kept",
+        colander_family_name(retaining->family), over->size, kept,
+        retaining->retention.size_max);
+}
+
 /* Counts all rows. Sets *cut to the latest time that must go because of the
  * size of later ones; *has_cut: there is one. */
 static enum colander_code
@@ -309,9 +327,10 @@ count_all(struct retaining *retaining, struct histogram *histogram,
         over = first_over(histogram, size_max, &kept);
     }
     *has_cut = over != NULL;
-    if (over != NULL)
-        *cut = instant_value(over->last);
-    return COLANDER_OK;
+    if (over == NULL)
+        return COLANDER_OK;
+    *cut = instant_value(over->last);
+    return check_cut(retaining, histogram, over, kept, err);
 }
 
 static enum colander_code
@@ -338,7 +357,19 @@ count_at_once(struct retaining *retaining, struct colander_value *cut,
 struct deletion {
     struct retaining *retaining;
     struct colander_changes *changes; /* NULL: rows are only counted */
+    uint64_t added_count;             /* rows */
 };
+
+/* Before rows are deleted: the family's own policy must be what it was. */
+static enum colander_code
+check_policy(const struct deletion *deletion, struct colander_error *err)
+{
+    const struct retaining *retaining = deletion->retaining;
+
+    if (retaining->kept == NULL || deletion->added_count == 0)
+        return COLANDER_OK;
+    return retention_check_same(retaining->family, retaining->kept, err);
+}
 
 static enum colander_code
 delete_row(void *context, const struct colander_result *row,
@@ -351,6 +382,12 @@ delete_row(void *context, const struct colander_result *row,
     if (deletion->changes == NULL) {
         ++*count;
         return COLANDER_OK;
+    }
+    deletion->added_count++;
+    if (deletion->added_count % CHANGES_LOT == 0) { /* deletes them */
+        code = check_policy(deletion, err);
+        if (code != COLANDER_OK)
+            return code;
     }
     code = colander_changes_add(deletion->changes, row->key, err);
     *count = colander_changes_count(deletion->changes);
@@ -380,6 +417,8 @@ delete_rows(struct retaining *retaining, const struct colander_predicate *where,
     }
     if (code == COLANDER_OK)
         code = read_rows(retaining, &query, delete_row, &deletion, err);
+    if (code == COLANDER_OK)
+        code = check_policy(&deletion, err);
     if (code == COLANDER_OK && deletion.changes != NULL) {
         code = colander_changes_commit(deletion.changes, err);
         retaining->done.row_count = colander_changes_count(deletion.changes);
@@ -404,6 +443,21 @@ clock_now(const struct colander_retain_options *options)
     return colander_timestamp(now.tv_sec, (uint32_t)now.tv_nsec);
 }
 
+/* Reads the time column. That of the family's own policy is the one for which
+ * it was found to be in force. */
+static enum colander_code
+read_column(struct retaining *retaining, struct colander_error *err)
+{
+    const char *path;
+
+    if (retaining->kept == NULL)
+        return retention_time_column(retaining->family, &retaining->column,
+                                     err);
+    path = retention_path(retaining->kept);
+    return colander_buffer_append(&retaining->column, path, strlen(path) + 1,
+                                  err);
+}
+
 /* Finds out from which time ages count, and which rows are too old. */
 static enum colander_code
 look_at_times(struct retaining *retaining, struct colander_error *err)
@@ -411,8 +465,7 @@ look_at_times(struct retaining *retaining, struct colander_error *err)
     struct colander_retained *done = &retaining->done;
     const char *column;
     bool found = false;
-    enum colander_code code =
-        retention_time_column(retaining->family, &retaining->column, err);
+    enum colander_code code = read_column(retaining, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -486,6 +539,7 @@ retain_as_kept(struct retaining *retaining, struct colander_error *err)
                 : "the family had another time column");
     if (code == COLANDER_OK) {
         retaining->retention = *kept;
+        retaining->kept = kept;
         code = retain(retaining, err);
     }
     colander_retention_destroy(kept);

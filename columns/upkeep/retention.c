@@ -106,6 +106,21 @@ retention_expired(const struct colander_retention *retention, const char *path,
 
 /* --------------------------------------------------------------- checks --- */
 
+/* Refuses times that the clock alone tells: if it is wrong, rows that are not
+ * old would meet a condition. */
+static enum colander_code
+check_words(const struct colander_keep *keep, struct colander_error *err)
+{
+    for (size_t i = 0; i < keep->word_count; i++) {
+        if (strstr(keep->words[i], "@now") != NULL)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "%s: ages are what --keep is for: @now cannot "
+                                 "be used here",
+                                 keep->words[i]);
+    }
+    return COLANDER_OK;
+}
+
 enum colander_code
 retention_accept(struct colander_retention *accepted,
                  const struct colander_retention *given,
@@ -121,6 +136,9 @@ retention_accept(struct colander_retention *accepted,
     if (accepted->keep_count == 0 && accepted->size_max == UINT64_MAX)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the policy keeps every row");
+    if (accepted->size_max == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "at least a byte is kept: size_max is 0");
     for (size_t i = 0; i < accepted->keep_count; i++) {
         if (accepted->keeps[i].seconds < 1)
             return COLANDER_FAIL(err, COLANDER_INVALID,
@@ -128,6 +146,9 @@ retention_accept(struct colander_retention *accepted,
         if (accepted->keeps[i].word_count == 0 && i + 1 < accepted->keep_count)
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "how long all other rows are kept comes last");
+        code = check_words(&accepted->keeps[i], err);
+        if (code != COLANDER_OK)
+            return code;
     }
     return COLANDER_OK;
 }
@@ -213,6 +234,7 @@ struct kept_retention {
     struct colander_buffer mark;
     struct colander_keep *keeps;
     const char **words; /* of all keeps, one after another */
+    const char *path;   /* the time column for which it was set */
 };
 
 void
@@ -326,6 +348,7 @@ decode(struct kept_retention *kept, const char *original, const char *path,
                              "version " VERSION,
                              version);
     *state = COLANDER_RETENTION_IN_FORCE;
+    kept->path = its_path;
     if (strcmp(its_path, path) != 0)
         *state = COLANDER_RETENTION_PAUSED_TIME;
     if (strcmp(its_original, original) != 0)
@@ -468,4 +491,38 @@ colander_family_retention(struct colander_family *family,
     }
     *retention = &kept->shown;
     return COLANDER_OK;
+}
+
+const char *
+retention_path(const struct colander_retention *kept)
+{
+    return ((const struct kept_retention *)kept)->path;
+}
+
+enum colander_code
+retention_check_same(struct colander_family *family,
+                     const struct colander_retention *kept,
+                     struct colander_error *err)
+{
+    const struct kept_retention *own = (const struct kept_retention *)kept;
+    struct colander_buffer now = COLANDER_BUFFER_EMPTY;
+    bool found = false;
+    bool is_same = false;
+    enum colander_code code = colander_family_mark(
+        family, colander_slice_text(MARK), &now, &found, err);
+
+    if (code == COLANDER_OK && found) {
+        is_same = now.size == own->mark.size &&
+                  memcmp(now.data, own->mark.data, now.size) == 0;
+        code = colander_family_time_column(family, &now, &found, err);
+        is_same = is_same && code == COLANDER_OK && found &&
+                  strcmp((const char *)now.data, own->path) == 0;
+    }
+    colander_buffer_release(&now);
+    if (code != COLANDER_OK || is_same)
+        return code;
+    return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                         "the retention of family '%s' was changed meanwhile: "
+                         "the rest was not deleted",
+                         colander_family_name(family));
 }

@@ -30,6 +30,17 @@ COLANDER_CHECKED struct colander_predicate *
 retention_before(const char *path, enum colander_comparison before,
                  struct colander_value time, struct colander_error *err);
 
+/* Returns the time column for which a policy was set, borrowed from it;
+ * colander_family_retention returned it. */
+const char *retention_path(const struct colander_retention *kept);
+
+/* Fails with CANCELLED if the family has another policy than `kept`, which
+ * colander_family_retention returned, or another time column. */
+COLANDER_CHECKED enum colander_code
+retention_check_same(struct colander_family *family,
+                     const struct colander_retention *kept,
+                     struct colander_error *err);
+
 /* Sets `path` to the family's time column. Fails with INVALID if it has none.
  */
 COLANDER_CHECKED enum colander_code

@@ -186,7 +186,7 @@ random_policy(struct model *model, struct model_policy *policy)
     policy->shown.keeps = policy->keeps;
     policy->shown.keep_count = count;
     if (count == 0 || random_below(random, 3) == 0)
-        policy->shown.size_max = random_below(random, KEYS * 45);
+        policy->shown.size_max = 1 + random_below(random, KEYS * 45);
 }
 
 /* Whether the policy's keep `index` is about the row. */
@@ -223,7 +223,7 @@ struct expected {
     uint64_t all;
     uint64_t untimed;
     uint64_t size;
-    bool is_over; /* rows without a time are larger than all may be */
+    bool is_over; /* no row with a time would stay */
     struct colander_value newest;
     struct colander_value reference;
 };
@@ -234,11 +234,11 @@ expect_size(const struct model *model, const struct model_policy *policy,
             struct expected *expected)
 {
     uint64_t kept = 0;
+    bool stays = expected->newest.type == COLANDER_NULL;
 
     for (size_t i = 0; i < KEYS; i++)
         if (model->rows[i].exists && !model->rows[i].is_timed)
             kept += model->rows[i].size;
-    expected->is_over = kept > policy->shown.size_max;
     for (size_t i = 0; i < KEYS; i++) {
         const struct model_row *row = &model->rows[i];
         uint64_t later = kept; /* and of the same time */
@@ -254,7 +254,9 @@ expect_size(const struct model *model, const struct model_policy *policy,
                 later += other->size;
         }
         expected->goes[i] = later > policy->shown.size_max;
+        stays = stays || !expected->goes[i];
     }
+    expected->is_over = kept > policy->shown.size_max || !stays;
 }
 
 static void
@@ -522,7 +524,7 @@ FIXTURE_TEST(rows_before_1970_are_cut_by_size)
                            colander_timestamp(-5, (uint32_t)i * 10)));
     OK(colander_family_set_time_column(fixture->store, family, "at", NULL));
     colander_retention_init(&retention);
-    for (uint64_t left = 8; left > 0; left--) {
+    for (uint64_t left = 8; left > 1; left--) {
         retention.size_max = UINT64_MAX - 1;
         OK(colander_family_retain(family, &retention, NULL, &done, why()));
         assert_int_equal(done.all_count, left);
@@ -530,6 +532,11 @@ FIXTURE_TEST(rows_before_1970_are_cut_by_size)
         OK(colander_family_retain(family, &retention, NULL, &done, why()));
         assert_int_equal(done.row_count, 1);
     }
+    retention.size_max = 1;
+    FAILS(colander_family_retain(family, &retention, NULL, &done, why()),
+          COLANDER_LIMIT);
+    assert_non_null(strstr(error_text(), "the rows of the newest time alone"));
+    assert_int_equal(count_rows(family), 1);
 }
 
 /* ---------------------------------------------------------------- clock --- */
@@ -707,6 +714,64 @@ FIXTURE_TEST(a_row_that_became_young_stays_and_a_call_can_be_cancelled)
     assert_int_equal(count_rows(writer.family), WRITTEN + 1 - done.row_count);
     OK(colander_family_retain(writer.family, &retention, NULL, &done, why()));
     assert_int_equal(count_rows(writer.family), 2);
+}
+
+/* Another policy, none, or another time column, from when 1,000 rows are
+ * deleted. */
+struct change {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    unsigned what;
+};
+
+static bool
+change_policy(void *context, uint64_t row_count)
+{
+    struct change *change = context;
+    struct colander_keep keep;
+    const struct colander_retention longer = keep_days(&keep, 60);
+
+    if (row_count < 1000)
+        return true;
+    if (change->what == 0)
+        OK(colander_family_set_retention(change->family, &longer, why()));
+    else if (change->what == 1)
+        OK(colander_family_set_retention(change->family, NULL, why()));
+    else
+        OK(colander_family_set_time_column(change->fixture->store,
+                                           change->family, "other", why()));
+    return true;
+}
+
+FIXTURE_TEST(a_policy_that_is_changed_meanwhile_is_not_applied_further)
+{
+    for (unsigned what = 0; what < 6; what++) {
+        struct change change = {.fixture = fixture, .what = what / 2};
+        struct colander_keep keep;
+        const struct colander_retention retention = keep_days(&keep, 30);
+        struct colander_retain_options options;
+        struct colander_retained done;
+
+        change.family = kept_family(fixture, "rows");
+        for (int64_t i = 0; i < WRITTEN / 2 - 1; i++)
+            put_at(change.family, i,
+                   fixture_row(fixture, "at", colander_timestamp(i, 0)));
+        put_at(change.family, WRITTEN,
+               fixture_row(fixture, "at", colander_timestamp(100 * DAY, 0)));
+        OK(colander_family_set_time_column(fixture->store, change.family, "at",
+                                           NULL));
+        OK(colander_family_set_retention(change.family, &retention, why()));
+        colander_retain_options_init(&options);
+        options.yields = what % 2 == 0;
+        options.goes_on = change_policy;
+        options.context = &change;
+        FAILS(
+            colander_family_retain(change.family, NULL, &options, &done, why()),
+            COLANDER_CANCELLED);
+        assert_int_equal(done.row_count, 1000);
+        assert_int_equal(count_rows(change.family), WRITTEN / 2 - 1000);
+        OK(colander_family_drop(change.family, NULL));
+    }
 }
 
 static void

@@ -164,11 +164,15 @@ FIXTURE_TEST(a_policy_that_makes_no_sense_is_refused)
 {
     struct colander_family *family = prepare(fixture);
     const char *const wrong = "level=[";
+    const char *const clock = "at<@now-1d";
     struct colander_keep some[2] = {{NULL, 0, 5}, {NULL, 0, 5}};
     struct colander_retention retention;
 
     colander_retention_init(&retention);
     refuses_policy(family, &retention, "keeps every row");
+    retention.size_max = 0;
+    refuses_policy(family, &retention, "at least a byte is kept");
+    retention.size_max = UINT64_MAX;
     retention.keeps = some;
     retention.keep_count = 2;
     refuses_policy(family, &retention, "comes last");
@@ -179,6 +183,8 @@ FIXTURE_TEST(a_policy_that_makes_no_sense_is_refused)
     some[0].words = &wrong;
     some[0].word_count = 1;
     refuses_policy(family, &retention, "");
+    some[0].words = &clock;
+    refuses_policy(family, &retention, "@now cannot be used here");
     some[0].word_count = 0;
     OK(colander_family_set_time_column(fixture->store, family, "", NULL));
     refuses_policy(family, &retention, "has no time column");
