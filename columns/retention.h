@@ -87,8 +87,8 @@ enum colander_retention_state {
 /* Gives the family the policy `retention`, instead of the one that it has, if
  * it has one; NULL: none. Returns once that is on disk. Deletes no row. Fails
  * with INVALID if the policy keeps every row, if a condition cannot be read or
- * has @now, or if the family has no time column, and with NOT_FOUND if there is no such
- * family. */
+ * has @now, or if the family has no time column, and with NOT_FOUND if there is
+ * no such family. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_family_set_retention(struct colander_family *family,
                               const struct colander_retention *retention,

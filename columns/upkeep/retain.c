@@ -275,8 +275,8 @@ take_counts(struct retaining *retaining, const struct histogram *histogram,
                          histogram->untimed_size, size_max);
 }
 
-/* Fails if the rows in `over`, which go because `kept` bytes of others stay, are
- * those of the newest time: then all that have a time would go. */
+/* Fails if the rows in `over`, which do not fit with `kept` bytes of others,
+ * are those of the newest time: then all that have a time would go. */
 static enum colander_code
 check_cut(const struct retaining *retaining, const struct histogram *histogram,
           const struct bucket *over, uint64_t kept, struct colander_error *err)

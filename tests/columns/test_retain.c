@@ -716,64 +716,6 @@ FIXTURE_TEST(a_row_that_became_young_stays_and_a_call_can_be_cancelled)
     assert_int_equal(count_rows(writer.family), 2);
 }
 
-/* Another policy, none, or another time column, from when 1,000 rows are
- * deleted. */
-struct change {
-    struct store_fixture *fixture;
-    struct colander_family *family;
-    unsigned what;
-};
-
-static bool
-change_policy(void *context, uint64_t row_count)
-{
-    struct change *change = context;
-    struct colander_keep keep;
-    const struct colander_retention longer = keep_days(&keep, 60);
-
-    if (row_count < 1000)
-        return true;
-    if (change->what == 0)
-        OK(colander_family_set_retention(change->family, &longer, why()));
-    else if (change->what == 1)
-        OK(colander_family_set_retention(change->family, NULL, why()));
-    else
-        OK(colander_family_set_time_column(change->fixture->store,
-                                           change->family, "other", why()));
-    return true;
-}
-
-FIXTURE_TEST(a_policy_that_is_changed_meanwhile_is_not_applied_further)
-{
-    for (unsigned what = 0; what < 6; what++) {
-        struct change change = {.fixture = fixture, .what = what / 2};
-        struct colander_keep keep;
-        const struct colander_retention retention = keep_days(&keep, 30);
-        struct colander_retain_options options;
-        struct colander_retained done;
-
-        change.family = kept_family(fixture, "rows");
-        for (int64_t i = 0; i < WRITTEN / 2 - 1; i++)
-            put_at(change.family, i,
-                   fixture_row(fixture, "at", colander_timestamp(i, 0)));
-        put_at(change.family, WRITTEN,
-               fixture_row(fixture, "at", colander_timestamp(100 * DAY, 0)));
-        OK(colander_family_set_time_column(fixture->store, change.family, "at",
-                                           NULL));
-        OK(colander_family_set_retention(change.family, &retention, why()));
-        colander_retain_options_init(&options);
-        options.yields = what % 2 == 0;
-        options.goes_on = change_policy;
-        options.context = &change;
-        FAILS(
-            colander_family_retain(change.family, NULL, &options, &done, why()),
-            COLANDER_CANCELLED);
-        assert_int_equal(done.row_count, 1000);
-        assert_int_equal(count_rows(change.family), WRITTEN / 2 - 1000);
-        OK(colander_family_drop(change.family, NULL));
-    }
-}
-
 static void
 cancel_at_once(void *context, struct colander_cursor *cursor)
 {

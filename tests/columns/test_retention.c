@@ -283,6 +283,62 @@ FIXTURE_TEST(another_time_column_pauses_a_policy)
     assert_int_equal(apply(family), 1);
 }
 
+/* ------------------------------------------------------------- changes --- */
+
+/* Another policy, none, or another time column, from when 1,000 rows are
+ * deleted. */
+struct change {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    unsigned what;
+};
+
+static bool
+change_policy(void *context, uint64_t row_count)
+{
+    struct change *change = context;
+    struct colander_retention other = some_policy();
+
+    other.keep_count = 1;
+    if (row_count < 1000)
+        return true;
+    if (change->what == 0)
+        OK(colander_family_set_retention(change->family, &other, why()));
+    else if (change->what == 1)
+        OK(colander_family_set_retention(change->family, NULL, why()));
+    else
+        OK(colander_family_set_time_column(change->fixture->store,
+                                           change->family, "other", why()));
+    return true;
+}
+
+FIXTURE_TEST(a_policy_that_is_changed_meanwhile_is_not_applied_further)
+{
+    for (unsigned what = 0; what < 6; what++) {
+        struct change change = {.fixture = fixture, .what = what / 2};
+        struct colander_retain_options options;
+        struct colander_retained done;
+
+        change.family = kept_family(fixture, "rows");
+        for (int64_t i = 0; i < 2000; i++)
+            put_at(change.family, i,
+                   fixture_row(fixture, "at", colander_timestamp(i, 0)));
+        OK(colander_family_set_time_column(fixture->store, change.family, "at",
+                                           NULL));
+        set(change.family);
+        colander_retain_options_init(&options);
+        options.yields = what % 2 == 0;
+        options.goes_on = change_policy;
+        options.context = &change;
+        FAILS(
+            colander_family_retain(change.family, NULL, &options, &done, why()),
+            COLANDER_CANCELLED);
+        assert_int_equal(done.row_count, 1000);
+        assert_int_equal(count_rows(change.family), 1000);
+        OK(colander_family_drop(change.family, NULL));
+    }
+}
+
 /* -------------------------------------------------------------- copies --- */
 
 /* Sets a policy, closes the store, and makes a copy of it with `command`, which
