@@ -76,6 +76,8 @@ take_words(lua_State *L, struct policy *policy, size_t index)
     if (!is_one) {
         luaL_checktype(L, -1, LUA_TTABLE);
         count = list_check(L, -1, "where", LIST_MAX);
+        if (count == 0)
+            failure_misuse(L, "rule: where is empty");
     }
     policy->words[index] = calloc(count + 1, sizeof(**policy->words));
     if (policy->words[index] == NULL)

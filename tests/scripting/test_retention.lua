@@ -55,6 +55,8 @@ support.with_store(function(store)
     fails({"a second at least"}, family.retain, family, {keep = 0})
     fails({"max_bytes"}, family.retain, family, {max_bytes = 0})
     fails({"where is missing"}, family.retain, family, {rules = {{keep = 1}}})
+    fails({"where is empty"}, family.retain, family,
+          {rules = {{where = {}, keep = 1}}})
     fails({"keep is missing"}, family.retain, family, {rules = {{where = "a"}}})
     fails({"unknown option 'when'"}, family.retain, family,
           {rules = {{when = "a", keep = 1}}})
