@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
+#include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
 #include "shell/confirm.h"
 #include "shell/interrupt.h"
@@ -23,6 +24,7 @@ struct retain_job {
     bool names;     /* lines begin with the name of the family */
     bool counts;    /* rows without a time are counted */
     uint64_t total; /* rows that were counted before; 0: they were not */
+    struct colander_retained asked; /* what was counted then */
     struct progress progress;
 };
 
@@ -61,6 +63,7 @@ retain(struct retain_job *job, bool is_dry, bool counts,
     colander_retain_options_init(&options);
     options.is_dry = is_dry;
     options.counts = counts;
+    options.now = job->asked.reference; /* ages are those that were asked for */
     options.watch = watch;
     options.goes_on = is_dry ? NULL : goes_on;
     options.context = job;
@@ -76,10 +79,11 @@ static enum colander_code
 ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
 {
     struct report question = REPORT_EMPTY;
-    struct colander_retained done;
-    enum colander_code code = retain(job, true, false, &done, err);
+    enum colander_code code;
 
-    job->total = done.row_count;
+    job->asked.reference = colander_null();
+    code = retain(job, true, false, &job->asked, err);
+    job->total = job->asked.row_count;
     *is_yes = code == COLANDER_OK && job->total == 0; /* nothing to ask */
     if (code != COLANDER_OK || job->total == 0)
         return code;
@@ -161,35 +165,25 @@ run_job(struct retain_job *job)
         return session_complain(job->session, SESSION_FAILED,
                                 "no row deleted%s",
                                 job->is_kept ? ", and no retention set" : "");
-    code = retain(job, job->is_dry, job->counts, &done, &err);
+    /* What was not asked for is not deleted. */
+    code = retain(job, job->is_dry || (job->asks && job->total == 0),
+                  job->counts, &done, &err);
+    if (job->asks) { /* what was asked about is told */
+        done.newest = job->asked.newest;
+        done.row_count = job->total > 0 ? done.row_count : 0;
+    }
     if (code == COLANDER_OK && job->is_kept)
         code = colander_family_set_retention(job->family, job->retention, &err);
-    if (code != COLANDER_OK)
+    if (code == COLANDER_CANCELLED && !interrupt_happened())
+        status =
+            session_complain(job->session, SESSION_FAILED, "%s", err.message);
+    else if (code != COLANDER_OK)
         status = session_misused(job->session, &err);
     if ((code == COLANDER_OK || done.row_count > 0) &&
         print_done(job, &done, code == COLANDER_OK && job->is_kept, &err) !=
             COLANDER_OK)
         status = session_fail(job->session, &err);
     return status;
-}
-
-/* Whether a policy can be applied. Says why not, if there is one. */
-static bool
-is_in_force(const struct retain_job *job, enum colander_retention_state state)
-{
-    if (state == COLANDER_RETENTION_PAUSED_STORE)
-        session_complain(job->session, SESSION_FAILED,
-                         "the retention of family '%s' is paused, as this is "
-                         "a restored or salvaged store: set it again, or "
-                         "remove it with --off",
-                         job->name);
-    if (state == COLANDER_RETENTION_PAUSED_TIME)
-        session_complain(job->session, SESSION_FAILED,
-                         "the retention of family '%s' is paused, as the "
-                         "family had another time column: set it again, or "
-                         "remove it with --off",
-                         job->name);
-    return state == COLANDER_RETENTION_IN_FORCE;
 }
 
 /* Applies the family's own policy; *has_one: there is one. */
@@ -205,7 +199,7 @@ apply_own(struct retain_job *job, bool *has_one)
         COLANDER_OK)
         return session_fail(job->session, &err);
     *has_one = state != COLANDER_RETENTION_NONE;
-    if (is_in_force(job, state))
+    if (keeper_is_in_force(job->session, job->name, state))
         status = run_job(job);
     else if (*has_one)
         status = SESSION_FAILED;

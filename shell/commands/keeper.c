@@ -16,7 +16,6 @@ struct keeper {
     pthread_cond_t stopped;         /* is_stopped became true */
     struct colander_cursor *cursor; /* that is being read; NULL: none */
     atomic_bool is_stopped;
-    bool has_told; /* which policies are paused */
 };
 
 static void
@@ -69,6 +68,25 @@ retain(struct keeper *keeper, struct colander_family *family, const char *name,
     return code;
 }
 
+bool
+keeper_is_in_force(const struct session *session, const char *name,
+                   enum colander_retention_state state)
+{
+    if (state == COLANDER_RETENTION_PAUSED_STORE)
+        session_complain(session, SESSION_FAILED,
+                         "the retention of family '%s' is paused, as this is "
+                         "a restored or salvaged store: set it again, or "
+                         "remove it with --off",
+                         name);
+    if (state == COLANDER_RETENTION_PAUSED_TIME)
+        session_complain(session, SESSION_FAILED,
+                         "the retention of family '%s' is paused, as the "
+                         "family had another time column: set it again, or "
+                         "remove it with --off",
+                         name);
+    return state == COLANDER_RETENTION_IN_FORCE;
+}
+
 static enum colander_code
 keep_family(struct keeper *keeper, const char *name, struct colander_error *err)
 {
@@ -80,14 +98,19 @@ keep_family(struct keeper *keeper, const char *name, struct colander_error *err)
 
     if (code == COLANDER_OK)
         code = colander_family_retention(family, &own, &state, err);
-    if (code == COLANDER_OK && state == COLANDER_RETENTION_IN_FORCE)
+    if (code == COLANDER_OK && keeper_is_in_force(keeper->session, name, state))
         code = retain(keeper, family, name, err);
-    else if (state != COLANDER_RETENTION_NONE && !keeper->has_told)
-        session_complain(keeper->session, SESSION_FINE,
-                         "the retention of family '%s' is paused", name);
     colander_retention_destroy(own);
     colander_family_close(family);
     return code;
+}
+
+/* Whether a policy was removed or changed, or its family dropped, meanwhile. */
+static bool
+was_changed(enum colander_code code)
+{
+    return code == COLANDER_DROPPED || code == COLANDER_NOT_FOUND ||
+           code == COLANDER_CANCELLED;
 }
 
 /* Applies all policies once. What fails for one family is tried again with the
@@ -105,12 +128,10 @@ keep(struct keeper *keeper)
         const enum colander_code code =
             keep_family(keeper, names.names[i], &err);
 
-        if (code != COLANDER_OK && code != COLANDER_DROPPED &&
-            !keeper->is_stopped)
+        if (code != COLANDER_OK && !was_changed(code) && !keeper->is_stopped)
             (void)session_fail(keeper->session, &err);
     }
     colander_names_release(&names);
-    keeper->has_told = true;
 }
 
 static void *

@@ -1,7 +1,6 @@
 /*
  * Keepers: apply the policies of retention of a store that this process has
- * open for long, so that no other process can: at the beginning, and every hour
- * from then on, in a thread.
+ * open for long: at the beginning, and every hour from then on, in a thread.
  *
  * Life:   start -> stop
  *
@@ -13,6 +12,10 @@
 #include "shell/session.h"
 
 struct keeper;
+
+/* Whether a policy can be applied. Says why not, if there is one. */
+bool keeper_is_in_force(const struct session *session, const char *name,
+                        enum colander_retention_state state);
 
 /* Starts a keeper for the store of the session, which must stay open, as must
  * the session, until it is stopped. It reports what it deletes and what fails

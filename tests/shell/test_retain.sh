@@ -162,9 +162,13 @@ run 2 retain s logs --where level --keep 1d
 says_some "'level' is a column"
 run 2 retain s logs --where 'a=[' --keep 1d
 tail -1 err | grep -qx '       ^' || complain "no caret: $(cat err)"
+run 2 retain s logs --where 'at<@now-1d' --keep 1d
+says_some '@now cannot be used here'
 run 2 retain s logs --max-bytes 5x
 run 1 retain s logs --max-bytes 5
 says "colander: retain: family 'logs': the rows without a time in 'at' have 17 bytes, more than the 5 that may be kept"
+run 1 retain s logs --max-bytes 50
+says_some 'the rows of the newest time alone have [0-9]* bytes'
 run 0 retain s logs
 prints_some '^keep     40d$'
 count 431
@@ -238,6 +242,6 @@ if has_server; then
     wait $!
     last='serve old'
     cp held.err err
-    says "colander: serve: the retention of family 'logs' is paused"
+    says "colander: serve: the retention of family 'logs' is paused, as this is a restored or salvaged store: set it again, or remove it with --off"
 fi
 finish
