@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -146,12 +148,24 @@ resolve(const char *address)
     return found;
 }
 
+/* Connections have what the listening socket is set to: a client that has lost
+ * its network is noticed after a minute, also while it is waited for. */
 static bool
 listens(int fd, const struct addrinfo *at)
 {
     const int yes = 1;
+    const int idle = 30; /* seconds */
+    const int interval = 10;
+    const int count = 3;
 
     return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+           setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes)) == 0 &&
+           setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle)) ==
+               0 &&
+           setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
+                      sizeof(interval)) == 0 &&
+           setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count)) ==
+               0 &&
            bind(fd, at->ai_addr, at->ai_addrlen) == 0 &&
            listen(fd, BACKLOG) == 0;
 }
