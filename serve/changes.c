@@ -235,7 +235,7 @@ destroy_change(struct writer *writer)
     struct change_run *run = (struct change_run *)writer;
 
     colander_row_builder_destroy(run->result.facts);
-    for (size_t i = 0; i < run->choice_count; i++)
+    for (size_t i = 0; run->choices != NULL && i < run->choice_count; i++)
         free(run->choices[i]);
     free(run->choices);
     words_release(&run->words);
