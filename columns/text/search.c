@@ -333,9 +333,8 @@ static bool
 next_inner(struct tokens *tokens, struct token *token,
            struct colander_slice piece, bool begins, bool ends)
 {
-    const uint8_t *end = piece.data + piece.size;
-
     while (tokens_next(tokens, token)) {
+        const uint8_t *end = piece.data + piece.size;
         const uint8_t *after = token->text.data + token->text.size;
 
         if ((begins || is_begun(piece, token)) &&

@@ -58,7 +58,7 @@ uint64_t
 text_word_hash(struct colander_slice word)
 {
     const uint8_t *at = word.data;
-    const uint8_t *end = at + word.size;
+    const uint8_t *end = word.size > 0 ? at + word.size : at;
     uint64_t hash = SEED_WORD;
 
     while (at < end) {
