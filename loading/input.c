@@ -13,8 +13,8 @@
 #define BUFFER_SIZE ((size_t)256 << 10)
 #define POLL_MS 50
 
-/* What strangers send may decompress to so much, and to so many times its size:
- * no text that anyone stores does. */
+/* What strangers send may decompress to this many bytes, and to its size this
+ * many times: no text that anyone stores goes beyond. */
 #define INFLATED_FREE ((uint64_t)64 << 20)
 #define INFLATED_RATIO 300
 

@@ -89,7 +89,7 @@ take_reply(struct asks *asks, uint64_t number, struct colander_slice bytes)
         colander_buffer_clear(&asks->reply);
         if (colander_buffer_append(&asks->reply, bytes.data, bytes.size,
                                    NULL) != COLANDER_OK)
-            colander_buffer_clear(&asks->reply); /* which is no reply */
+            colander_buffer_clear(&asks->reply); /* it is not a reply */
         asks->is_answered = true;
         pthread_cond_signal(&asks->has_reply);
     }

@@ -36,8 +36,8 @@ enum ask_kind {
 };
 
 enum ask_flag {
-    ASK_IS_END = 1,     /* there is no more */
-    ASK_WOULD_WAIT = 2, /* there is no more yet */
+    ASK_IS_END = 1,     /* nothing follows */
+    ASK_WOULD_WAIT = 2, /* nothing follows yet */
 };
 
 struct parameters;

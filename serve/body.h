@@ -28,7 +28,7 @@ struct body *body_create(void);
 /* NULL is allowed. */
 void body_destroy(struct body *body);
 
-/* Takes some of the bytes, *size of which are then left. If there is no room
+/* Takes some of the bytes, *size of which are then left. If all room is taken
  * suspends the connection, which is resumed when there is. Returns false if no
  * one has read for a while, so that the connection is to be closed. */
 bool body_put(struct body *body, struct MHD_Connection *connection,

@@ -27,8 +27,8 @@ struct remote_ask {
 
 struct remote_reply {
     uint64_t size;
-    bool is_end;                   /* there are no more bytes */
-    bool would_wait;               /* there are no more yet */
+    bool is_end;                   /* no bytes follow */
+    bool would_wait;               /* none have come yet */
     struct colander_buffer *bytes; /* to be appended to */
 };
 

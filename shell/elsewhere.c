@@ -38,7 +38,7 @@ print(void *context, bool is_err, struct colander_slice bytes,
     return output_flush(file, err);
 }
 
-/* A load is told when it asks for more, and says how far it got. */
+/* A load learns of it when it asks for more, and says how far it got. */
 static bool
 is_cancelled(void *context)
 {

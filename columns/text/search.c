@@ -419,15 +419,10 @@ require_all(struct search *search, struct colander_error *err)
     struct colander_buffer folded = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
-    switch (search->how) {
-    case COLANDER_SEARCH_WORDS:
-    case COLANDER_SEARCH_PHRASE:
+    if (search_is_of_words(search))
         return require_words(search, err);
-    case COLANDER_SEARCH_PATTERN:
+    if (search->how == COLANDER_SEARCH_PATTERN)
         return require_of_pattern(search, err);
-    default:
-        break;
-    }
     code = fold_append(&folded, colander_buffer_slice(&search->folded), err);
     if (code == COLANDER_OK)
         code = require_inner(search, colander_buffer_slice(&folded), begins,

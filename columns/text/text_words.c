@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/candidates.h"
+#include "columns/text/ascii.h"
 #include "columns/tokens.h"
 
 #define XXH_INLINE_ALL
@@ -14,28 +15,6 @@
 
 /* A word is hashed in pieces of this size; most have one. */
 #define PIECE_SIZE 256
-
-/* What a byte is: one of the folded letters, digits and _ of ASCII, another
- * character of ASCII, or part of another character. */
-enum { SIGN = 0, OTHER = 1 };
-
-/* clang-format off */
-#define SIGNS SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN
-#define LETTERS \
-    'a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l', 'm', \
-    'n', 'o', 'p', 'q', 'r', 's', 't', 'u', 'v', 'w', 'x', 'y', 'z'
-#define OTHERS OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER
-
-static const uint8_t folded_bytes[256] = {
-    SIGNS, SIGNS, SIGNS, SIGNS, SIGNS, SIGNS,
-    '0', '1', '2', '3', '4', '5', '6', '7', '8', '9',
-    SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN,
-    LETTERS, SIGN, SIGN, SIGN, SIGN, '_', SIGN,
-    LETTERS, SIGN, SIGN, SIGN, SIGN, SIGN,
-    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
-    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
-};
-/* clang-format on */
 
 /* Folds characters from *at on, as many as fit, and moves *at after them.
  * Returns the bytes that they take. */
@@ -80,12 +59,12 @@ fold_next(struct tokens *tokens, uint8_t folded[PIECE_SIZE])
     const uint8_t *begin;
     size_t size = 0;
 
-    while (at < end && folded_bytes[*at] == SIGN)
+    while (at < end && ascii_folded[*at] == ASCII_SIGN)
         at++;
     begin = at;
-    while (at < end && folded_bytes[*at] > OTHER && size < PIECE_SIZE - 4)
-        folded[size++] = folded_bytes[*at++];
-    if (at < end && folded_bytes[*at] != SIGN)
+    while (at < end && ascii_folded[*at] > ASCII_NONE && size < PIECE_SIZE - 4)
+        folded[size++] = ascii_folded[*at++];
+    if (at < end && ascii_folded[*at] != ASCII_SIGN)
         size = 0; /* more of the word follows, or may follow */
     tokens->at = size > 0 ? at : begin;
     return size;

@@ -5,26 +5,7 @@
  */
 #include "columns/tokens.h"
 
-/* What a byte is: a letter, digit or _ of ASCII, another character of ASCII, or
- * part of another character. */
-enum byte_kind { SIGN, LETTER, OTHER };
-
-/* clang-format off */
-#define SIGNS SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN
-#define LETTERS LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER
-#define OTHERS OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER, OTHER
-
-static const uint8_t byte_kinds[256] = {
-    SIGNS, SIGNS, SIGNS, SIGNS,
-    SIGNS, SIGNS, LETTERS, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, SIGN, SIGN,
-    SIGN, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTERS,
-    LETTERS, LETTER, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, LETTER,
-    SIGN, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTER, LETTERS,
-    LETTERS, LETTER, LETTER, LETTER, SIGN, SIGN, SIGN, SIGN, SIGN,
-    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
-    OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS, OTHERS,
-};
-/* clang-format on */
+#include "columns/text/ascii.h"
 
 /* Returns the class of the character at `at`, and sets *size. */
 static enum character_class
@@ -55,9 +36,9 @@ skip_letters(const uint8_t *at, const uint8_t *end)
         enum character_class class;
         size_t size;
 
-        while (at < end && byte_kinds[*at] == LETTER)
+        while (at < end && ascii_folded[*at] > ASCII_NONE)
             at++;
-        if (at == end || byte_kinds[*at] == SIGN)
+        if (at == end || ascii_folded[*at] == ASCII_SIGN)
             return at;
         class = class_at(at, end, &size);
         if (class != CHARACTER_LETTER && class != CHARACTER_MARK)
@@ -86,9 +67,9 @@ skip_others(const uint8_t *at, const uint8_t *end, bool *is_unspaced)
         enum character_class class;
         size_t size;
 
-        while (at < end && byte_kinds[*at] == SIGN)
+        while (at < end && ascii_folded[*at] == ASCII_SIGN)
             at++;
-        if (at == end || byte_kinds[*at] == LETTER)
+        if (at == end || ascii_folded[*at] > ASCII_NONE)
             return at;
         class = class_at(at, end, &size);
         *is_unspaced = class == CHARACTER_UNSPACED;

@@ -488,6 +488,7 @@ static enum colander_code
 retain(struct retaining *retaining, struct colander_error *err)
 {
     struct colander_predicate *each[2] = {NULL, NULL};
+    struct colander_error failure = {.code = COLANDER_NO_MEMORY};
     struct colander_predicate *where;
     struct colander_value cut;
     bool has_cut = false;
@@ -505,10 +506,9 @@ retain(struct retaining *retaining, struct colander_error *err)
     if (has_cut)
         each[count++] = retention_before((const char *)retaining->column.data,
                                          COLANDER_LE, cut, err);
-    where = colander_any_of(each, count, err);
+    where = colander_any_of(each, count, &failure);
     if (where == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for conditions");
+        return COLANDER_FAIL(err, failure.code, "%s", failure.message);
     code = delete_rows(retaining, where, err);
     colander_predicate_destroy(where);
     return code;
@@ -560,7 +560,7 @@ retain_as_asked(struct retaining *retaining,
     if (code == COLANDER_OK && !retaining->options.is_dry)
         code = store_check_writable(retaining->family->store, err);
     if (code == COLANDER_OK && !colander_family_exists(retaining->family))
-        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no family '%s'",
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'",
                              colander_family_name(retaining->family));
     if (code == COLANDER_OK && retention == NULL)
         return retain_as_kept(retaining, err);

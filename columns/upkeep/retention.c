@@ -413,7 +413,7 @@ colander_family_set_retention(struct colander_family *family,
     enum colander_code code = store_check_writable(family->store, err);
 
     if (code == COLANDER_OK && !colander_family_exists(family))
-        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "there is no family '%s'",
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'",
                              colander_family_name(family));
     if (code == COLANDER_OK && retention != NULL)
         code = encode_here(family, retention, &mark, err);

@@ -508,9 +508,8 @@ decode_directory(const struct ending *ending, const char *path,
         filter_directory_free(decoder.file);
         return code;
     }
-    if (ending->version < FILTER_FILE_VERSION_ORDERS)
-        decoder.file->head.words_version =
-            0; /* the number meant another thing */
+    if (ending->version < FILTER_FILE_VERSION_ORDERS) /* another number */
+        decoder.file->head.words_version = 0;
     decoder.file->version = ending->version;
     decoder.file->size = ending->file_size;
     decoder.file->checksum = ending->checksum;

@@ -168,7 +168,7 @@ run_job(struct retain_job *job)
     /* What was not asked for is not deleted. */
     code = retain(job, job->is_dry || (job->asks && job->total == 0),
                   job->counts, &done, &err);
-    if (job->asks) { /* what was asked about is told */
+    if (job->asks) { /* of what the user was asked */
         done.newest = job->asked.newest;
         done.row_count = job->total > 0 ? done.row_count : 0;
     }
