@@ -19,8 +19,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Chunks to prefetch ahead of the current one. */
-#define FETCH_AHEAD 16
+/* Sieves to prefetch ahead of the current one. */
+#define FETCH_AHEAD 8
 
 /* How many of a write's latest chunks are compared to find a repeated one. A
  * write to more families than this counts some chunks twice, harmlessly. */
@@ -45,10 +45,13 @@ struct recent_view {
     struct recent *recent;
     atomic_size_t reference_count;
     size_t count;
-    struct recent_view_chunk {
-        struct recent_chunk *chunk;
-        unsigned slot_bits; /* the chunk's, so that its head need not be read */
-    } chunks[];
+    struct recent_view_sieve {
+        const struct recent_sieve *sieve;
+        struct recent_sieve_shape shape;
+        unsigned slot_bits; /* of its chunks */
+        uint64_t columns;   /* that the view has */
+        struct recent_chunk *chunks[RECENT_SIEVE_WIDTH_MAX]; /* by column */
+    } sieves[];
 };
 
 /* Removed from the list under the mutex, to be released after it. */
@@ -76,8 +79,7 @@ chunk_unref(struct recent *recent, struct recent_chunk *chunk)
 {
     if (atomic_fetch_sub(&chunk->reference_count, 1) != 1)
         return;
-    atomic_fetch_sub(&recent->bytes, chunk->size);
-    recent_chunk_destroy(chunk);
+    atomic_fetch_sub(&recent->bytes, recent_chunk_destroy(chunk));
 }
 
 void
@@ -247,6 +249,44 @@ next_slot_bits(const struct recent *recent)
     return bits;
 }
 
+/* Returns a sieve with a free column for a chunk of that size, referenced: that
+ * of the last chunk, or another. NULL if memory is short. */
+static struct recent_sieve *
+next_sieve(struct recent *recent, unsigned slot_bits)
+{
+    const struct recent_sieve_shape shape = recent_chunk_sieve(slot_bits);
+    struct recent_sieve *sieve;
+
+    if (recent->count > 0) {
+        const struct recent_chunk *last = recent->chunks[recent->count - 1];
+
+        if (last->slot_bits == slot_bits &&
+            last->sieve->column_count < shape.width)
+            return recent_sieve_ref(last->sieve);
+    }
+    sieve = recent_sieve_create(shape);
+    if (sieve != NULL)
+        atomic_fetch_add(&recent->bytes, recent_sieve_size(shape));
+    return sieve;
+}
+
+/* Returns the next chunk, or NULL if memory is short. */
+static struct recent_chunk *
+next_chunk(struct recent *recent, size_t key_size)
+{
+    const unsigned slot_bits = next_slot_bits(recent);
+    struct recent_sieve *sieve = next_sieve(recent, slot_bits);
+    struct recent_chunk *chunk;
+
+    if (sieve == NULL)
+        return NULL;
+    chunk = recent_chunk_create(slot_bits, key_size, sieve);
+    if (chunk != NULL)
+        atomic_fetch_add(&recent->bytes, chunk->size);
+    atomic_fetch_sub(&recent->bytes, recent_sieve_unref(sieve));
+    return chunk;
+}
+
 /* Ensures that a chunk is open. */
 static enum colander_code
 open_chunk(struct recent *recent, size_t key_size, struct colander_error *err)
@@ -260,12 +300,11 @@ open_chunk(struct recent *recent, size_t key_size, struct colander_error *err)
                          err);
     if (code != COLANDER_OK)
         return code;
-    chunk = recent_chunk_create(next_slot_bits(recent), key_size);
+    chunk = next_chunk(recent, key_size);
     if (chunk == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a recent row");
     chunk->recent = recent;
-    atomic_fetch_add(&recent->bytes, chunk->size);
     recent->slot_count += UINT64_C(1) << chunk->slot_bits;
     recent->chunks[recent->count++] = chunk;
     recent->open = chunk;
@@ -327,25 +366,50 @@ recent_add(struct recent *recent, struct recent_write *write,
 
 /* --------------------------------------------------------------- views --- */
 
+/* Returns how many sieves the chunks have. Those of a sieve are neighbours. */
+static size_t
+sieve_count(const struct recent *recent)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < recent->count; i++)
+        count +=
+            i == 0 || recent->chunks[i]->sieve != recent->chunks[i - 1]->sieve;
+    return count;
+}
+
+static void
+view_add(struct recent_view *view, struct recent_chunk *chunk)
+{
+    struct recent_view_sieve *at = &view->sieves[view->count];
+
+    if (view->count == 0 || at[-1].sieve != chunk->sieve) {
+        *at = (struct recent_view_sieve){.sieve = chunk->sieve,
+                                         .shape = chunk->sieve->shape,
+                                         .slot_bits = chunk->slot_bits};
+        view->count++;
+    } else {
+        at--;
+    }
+    atomic_fetch_add(&chunk->reference_count, 1);
+    at->columns |= UINT64_C(1) << chunk->column;
+    at->chunks[chunk->column] = chunk;
+}
+
 /* Requires the mutex. */
 static struct recent_view *
 view_make(struct recent *recent)
 {
     struct recent_view *view = malloc(
-        sizeof(*view) + recent->count * sizeof(struct recent_view_chunk));
+        sizeof(*view) + sieve_count(recent) * sizeof(struct recent_view_sieve));
 
     if (view == NULL)
         return NULL;
     view->recent = recent;
     atomic_init(&view->reference_count, 1);
-    view->count = recent->count;
-    for (size_t i = 0; i < recent->count; i++) {
-        struct recent_chunk *chunk = recent->chunks[i];
-
-        atomic_fetch_add(&chunk->reference_count, 1);
-        view->chunks[i].chunk = chunk;
-        view->chunks[i].slot_bits = chunk->slot_bits;
-    }
+    view->count = 0;
+    for (size_t i = 0; i < recent->count; i++)
+        view_add(view, recent->chunks[i]);
     return view;
 }
 
@@ -369,8 +433,13 @@ recent_view_release(struct recent_view *view)
 {
     if (view == NULL || atomic_fetch_sub(&view->reference_count, 1) != 1)
         return;
-    for (size_t i = 0; i < view->count; i++)
-        chunk_unref(view->recent, view->chunks[i].chunk);
+    for (size_t i = 0; i < view->count; i++) {
+        uint64_t columns = view->sieves[i].columns;
+
+        for (; columns != 0; columns &= columns - 1)
+            chunk_unref(view->recent,
+                        view->sieves[i].chunks[__builtin_ctzll(columns)]);
+    }
     free(view);
 }
 
@@ -382,53 +451,77 @@ recent_view_is_empty(const struct recent_view *view)
 
 /* ------------------------------------------------------------- finding --- */
 
-/* Starts fetching the sieve's word in chunk `index`, if there is one. */
+/* Starts fetching the line of sieve `index`, if there is one. */
 static inline void
 fetch(const struct recent_view *view, size_t index, uint64_t hash)
 {
-    if (index < view->count)
-        __builtin_prefetch((const void *)recent_chunk_word(
-            view->chunks[index].chunk, view->chunks[index].slot_bits, hash));
-}
+    if (index < view->count) {
+        const struct recent_view_sieve *at = &view->sieves[index];
 
-/* Returns the newest entry of the hash in chunk `index`, or 0, and fetches what
- * the search in a later chunk begins with. */
-static inline uint32_t
-newest_entry(const struct recent_view *view, size_t index, uint64_t hash)
-{
-    const struct recent_view_chunk *at = &view->chunks[index];
-
-    fetch(view, index + FETCH_AHEAD, hash);
-    return recent_chunk_may_have(at->chunk, at->slot_bits, hash)
-               ? recent_chunk_find(at->chunk, at->slot_bits, hash)
-               : 0;
-}
-
-/* Visits the rows of one chunk, from `entry` on. */
-static enum colander_code
-visit_entries(const struct recent_view_chunk *at, uint32_t entry, unsigned tag,
-              enum colander_code (*visit)(void *context,
-                                          struct colander_slice key,
-                                          struct colander_error *err),
-              void *context, struct colander_error *err)
-{
-    const uint8_t *last = NULL;
-    enum colander_code code = COLANDER_OK;
-
-    while (code == COLANDER_OK) {
-        struct colander_slice key;
-
-        entry = recent_chunk_match(at->chunk, at->slot_bits, entry, tag);
-        if (entry == 0)
-            break;
-        key = recent_chunk_key(at->chunk, at->slot_bits, entry);
-        /* Skips the second entry of a row that has the value in two columns. */
-        if (key.data != last)
-            code = visit(context, key, err);
-        last = key.data;
-        entry = recent_chunk_older(at->chunk, at->slot_bits, entry);
+        __builtin_prefetch(
+            (const void *)recent_sieve_line(at->sieve, at->shape, hash));
     }
-    return code;
+}
+
+/* Where a search is. Starts zeroed but for the first three members. */
+struct search {
+    const struct recent_view *view;
+    uint64_t hash;
+    unsigned tag;
+    size_t next;      /* sieve */
+    uint64_t columns; /* to look at in the sieve before it */
+    const struct recent_chunk *chunk;
+    unsigned slot_bits;
+    uint32_t entry; /* in the chunk; 0: none */
+};
+
+/* Goes to the next chunk that may have the hash. Returns false if there is
+ * none. */
+static bool
+search_chunk(struct search *search)
+{
+    const struct recent_view_sieve *at;
+
+    while (search->columns == 0) {
+        if (search->next == search->view->count)
+            return false;
+        at = &search->view->sieves[search->next++];
+        fetch(search->view, search->next + FETCH_AHEAD - 1, search->hash);
+        search->columns =
+            recent_sieve_find(at->sieve, at->shape, search->hash) & at->columns;
+    }
+    at = &search->view->sieves[search->next - 1];
+    search->chunk = at->chunks[__builtin_ctzll(search->columns)];
+    search->slot_bits = at->slot_bits;
+    search->columns &= search->columns - 1;
+    search->entry =
+        recent_chunk_find(search->chunk, at->slot_bits, search->hash);
+    return true;
+}
+
+static void
+search_begin(struct search *search)
+{
+    for (size_t i = 0; i < FETCH_AHEAD; i++)
+        fetch(search->view, i, search->hash);
+}
+
+/* Goes to the next entry. Returns false if there is none. */
+static bool
+search_next(struct search *search)
+{
+    if (search->entry != 0)
+        search->entry =
+            recent_chunk_older(search->chunk, search->slot_bits, search->entry);
+    for (;;) {
+        if (search->entry != 0)
+            search->entry = recent_chunk_match(search->chunk, search->slot_bits,
+                                               search->entry, search->tag);
+        if (search->entry != 0)
+            return true;
+        if (!search_chunk(search))
+            return false;
+    }
 }
 
 enum colander_code
@@ -438,16 +531,19 @@ recent_find(const struct recent_view *view, uint64_t hash, unsigned tag,
                                         struct colander_error *err),
             void *context, struct colander_error *err)
 {
+    struct search search = {.view = view, .hash = hash, .tag = tag};
     enum colander_code code = COLANDER_OK;
+    const uint8_t *last = NULL;
 
-    for (size_t i = 0; i < FETCH_AHEAD; i++)
-        fetch(view, i, hash);
-    for (size_t i = 0; i < view->count && code == COLANDER_OK; i++) {
-        uint32_t entry = newest_entry(view, i, hash);
+    search_begin(&search);
+    while (code == COLANDER_OK && search_next(&search)) {
+        struct colander_slice key =
+            recent_chunk_key(search.chunk, search.slot_bits, search.entry);
 
-        if (entry != 0)
-            code = visit_entries(&view->chunks[i], entry, tag, visit, context,
-                                 err);
+        /* Skips the second entry of a row that has the value in two columns. */
+        if (key.data != last)
+            code = visit(context, key, err);
+        last = key.data;
     }
     return code;
 }
@@ -456,22 +552,12 @@ uint64_t
 recent_count(const struct recent_view *view, uint64_t hash, unsigned tag,
              uint64_t limit)
 {
+    struct search search = {.view = view, .hash = hash, .tag = tag};
     uint64_t count = 0;
 
-    for (size_t i = 0; i < FETCH_AHEAD; i++)
-        fetch(view, i, hash);
-    for (size_t i = 0; i < view->count && count < limit; i++) {
-        const struct recent_view_chunk *at = &view->chunks[i];
-        uint32_t entry = newest_entry(view, i, hash);
-
-        while (entry != 0 && count < limit) {
-            entry = recent_chunk_match(at->chunk, at->slot_bits, entry, tag);
-            if (entry == 0)
-                break;
-            count++;
-            entry = recent_chunk_older(at->chunk, at->slot_bits, entry);
-        }
-    }
+    search_begin(&search);
+    while (count < limit && search_next(&search))
+        count++;
     return count;
 }
 

@@ -54,25 +54,18 @@ entry_hash(uint64_t hash)
     return (uint16_t)(hash >> 16);
 }
 
-/* Returns slots: 16 bits of a hash, and its newest entry, from 1; 0: free. */
-static inline const _Atomic uint32_t *
-slots_of(const struct recent_chunk *chunk, unsigned slot_bits)
-{
-    return (const void *)&chunk
-        ->sieve[(size_t)1 << (slot_bits - RECENT_SIEVE_SHIFT)];
-}
-
 static inline const struct entry *
 entries_of(const struct recent_chunk *chunk, unsigned slot_bits)
 {
-    return (const void *)&slots_of(chunk, slot_bits)[(size_t)1 << slot_bits];
+    return (const void *)&chunk->slots[(size_t)1 << slot_bits];
 }
 
-/* Returns the slot of the hash, or the free slot that it would take. */
+/* Returns the slot of the hash, or the free slot that it would take. A slot is
+ * 16 bits of a hash, and its newest entry, from 1; 0: free. */
 static inline const _Atomic uint32_t *
 slot_for(const struct recent_chunk *chunk, unsigned slot_bits, uint64_t hash)
 {
-    const _Atomic uint32_t *slots = slots_of(chunk, slot_bits);
+    const _Atomic uint32_t *slots = chunk->slots;
     const struct entry *entries = entries_of(chunk, slot_bits);
     uint32_t mask = (UINT32_C(1) << slot_bits) - 1;
     uint32_t index = (uint32_t)(hash >> (64 - slot_bits));
@@ -100,19 +93,29 @@ data_size_for(size_t slot_count, size_t key_size)
     return key_size > size / 4 ? size + KEY_HEAD + key_size : size;
 }
 
+/* Then a column has 8 bits for each slot, 13 or more for each hash. */
+struct recent_sieve_shape
+recent_chunk_sieve(unsigned slot_bits)
+{
+    if (slot_bits == RECENT_SLOT_BITS_MAX)
+        return (struct recent_sieve_shape){slot_bits - 2, 16};
+    return (struct recent_sieve_shape){slot_bits - 6, 1};
+}
+
 struct recent_chunk *
-recent_chunk_create(unsigned slot_bits, size_t key_size)
+recent_chunk_create(unsigned slot_bits, size_t key_size,
+                    struct recent_sieve *sieve)
 {
     size_t slot_count = (size_t)1 << slot_bits;
     size_t data_size = data_size_for(slot_count, key_size);
     size_t head_size =
-        sizeof(struct recent_chunk) + slot_count * sizeof(_Atomic uint32_t) +
-        (slot_count >> RECENT_SIEVE_SHIFT) * sizeof(_Atomic uint64_t);
+        sizeof(struct recent_chunk) + slot_count * sizeof(_Atomic uint32_t);
     struct recent_chunk *chunk;
 
     assert(slot_bits >= RECENT_SLOT_BITS_MIN);
     assert(slot_bits <= RECENT_SLOT_BITS_MAX);
     assert(key_size <= RECENT_KEY_SIZE_MAX);
+    assert(sieve->column_count < sieve->shape.width);
     chunk = malloc(head_size + data_size);
     if (chunk == NULL)
         return NULL;
@@ -122,15 +125,20 @@ recent_chunk_create(unsigned slot_bits, size_t key_size)
     atomic_init(&chunk->reference_count, 1);
     chunk->slot_bits = slot_bits;
     chunk->size = head_size + data_size;
+    chunk->sieve = recent_sieve_ref(sieve);
+    chunk->column = sieve->column_count++;
     chunk->slots_left = (uint32_t)SLOTS_TAKEN_MAX(slot_count);
     chunk->keys_begin = (uint32_t)data_size;
     return chunk;
 }
 
-void
+size_t
 recent_chunk_destroy(struct recent_chunk *chunk)
 {
+    const size_t size = chunk->size + recent_sieve_unref(chunk->sieve);
+
     free(chunk);
+    return size;
 }
 
 /* -------------------------------------------------------------- adding --- */
@@ -173,17 +181,6 @@ add_key(struct recent_chunk *chunk, struct colander_slice key)
     return chunk->keys_begin;
 }
 
-static void
-sieve_add(struct recent_chunk *chunk, uint64_t hash)
-{
-    _Atomic uint64_t *word =
-        (void *)recent_chunk_word(chunk, chunk->slot_bits, hash);
-    uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
-
-    atomic_store_explicit(word, bits | recent_chunk_word_bits(hash),
-                          memory_order_relaxed);
-}
-
 /* Writes an entry, and then publishes it through its slot. A row that has the
  * value again in a column of the same tag already has its entry. A hash that
  * shares the slot of another still needs its own bits in the sieve. */
@@ -194,7 +191,7 @@ add_entry(struct recent_chunk *chunk, uint64_t hash, uint32_t place)
     _Atomic uint32_t *slot = (void *)slot_for(chunk, chunk->slot_bits, hash);
     uint16_t older = (uint16_t)atomic_load_explicit(slot, memory_order_relaxed);
 
-    sieve_add(chunk, hash);
+    recent_sieve_add(chunk->sieve, chunk->column, hash);
     if (older == 0)
         chunk->slots_left--;
     else if (entries[older - 1].place == place)
@@ -210,11 +207,15 @@ static void
 add_some(struct recent_chunk *chunk, uint32_t place,
          const struct recent_value *values, size_t count)
 {
-    const _Atomic uint32_t *slots = slots_of(chunk, chunk->slot_bits);
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t hash = values[i].hash;
 
-    for (size_t i = 0; i < count; i++)
         __builtin_prefetch(
-            (const void *)&slots[values[i].hash >> (64 - chunk->slot_bits)], 1);
+            (const void *)&chunk->slots[hash >> (64 - chunk->slot_bits)], 1);
+        __builtin_prefetch((const void *)recent_sieve_line(
+                               chunk->sieve, chunk->sieve->shape, hash),
+                           1);
+    }
     for (size_t i = 0; i < count; i++) {
         assert(values[i].tag < LOCATOR_TAGS);
         add_entry(chunk, values[i].hash, values[i].tag << PLACE_BITS | place);
