@@ -3,7 +3,8 @@
  *
  * Rows are collected until a part is full: FILTER_PART_ENTRIES values,
  * LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
- * the part are sorted and coded. So memory is bounded, however large the SST.
+ * the part are sorted and coded, by a thread if there are more. So memory is
+ * bounded, however large the SST: two parts are in it.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *

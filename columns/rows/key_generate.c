@@ -14,7 +14,6 @@
 #include <pthread.h>
 #include <sys/random.h>
 #include <time.h>
-#include <unistd.h>
 
 #define TEXT_SIZE 26
 #define RANDOM_SIZE 10
@@ -26,12 +25,12 @@ struct ulid {
     uint8_t random[RANDOM_SIZE];
 };
 
-/* The last one, and the process that generated it. */
+/* The last one. */
 static struct {
     pthread_once_t once;
     int fork_error; /* of guarding against forks; 0: guarded */
     pthread_mutex_t mutex;
-    pid_t process;
+    bool is_ours; /* this process has generated it */
     struct ulid ulid;
 } last = {.once = PTHREAD_ONCE_INIT, .mutex = PTHREAD_MUTEX_INITIALIZER};
 
@@ -47,12 +46,20 @@ last_unlock(void)
     pthread_mutex_unlock(&last.mutex);
 }
 
+static void
+last_leave_to_parent(void)
+{
+    last.is_ours = false;
+    pthread_mutex_unlock(&last.mutex);
+}
+
 /* In a child that is forked while another thread generates a key, the mutex
  * would stay locked. */
 static void
 last_guard_forks(void)
 {
-    last.fork_error = pthread_atfork(last_lock, last_unlock, last_unlock);
+    last.fork_error =
+        pthread_atfork(last_lock, last_unlock, last_leave_to_parent);
 }
 
 static uint64_t
@@ -115,7 +122,6 @@ ulid_advance(struct ulid *ulid, bool is_foreign, struct colander_error *err)
 static enum colander_code
 ulid_next(struct ulid *ulid, struct colander_error *err)
 {
-    pid_t process = getpid();
     enum colander_code code;
 
     (void)pthread_once(&last.once, last_guard_forks);
@@ -125,10 +131,10 @@ ulid_next(struct ulid *ulid, struct colander_error *err)
                              strerror(last.fork_error));
     last_lock();
     *ulid = last.ulid;
-    code = ulid_advance(ulid, last.process != process, err);
+    code = ulid_advance(ulid, !last.is_ours, err);
     if (code == COLANDER_OK) {
         last.ulid = *ulid;
-        last.process = process;
+        last.is_ours = true;
     }
     last_unlock();
     return code;

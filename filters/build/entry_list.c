@@ -8,12 +8,16 @@
 #define ROW_BITS LOCATOR_ROW_BITS
 #define ROW_MASK ((UINT64_C(1) << ROW_BITS) - 1)
 
-/* Sorting needs only tag and hash, because rows nearly ascend already: see tidy.
- */
-#define DIGIT_BITS 12
+/* Entries are sorted by the upper bits of their hashes, digit by digit; the few
+ * that are equal there, one by one. */
+#define DIGIT_BITS 9
 #define DIGITS (1u << DIGIT_BITS)
-#define PASSES                                                                 \
-    ((LOCATOR_HASH_BITS + LOCATOR_TAG_BITS + DIGIT_BITS - 1) / DIGIT_BITS)
+#define PASSES 3
+#define FIRST_DIGIT (64 - PASSES * DIGIT_BITS)
+
+/* Entries that are equal in the upper bits and not in order are moved by at
+ * most so many places each; more are sorted by qsort. */
+#define MOVED_MAX 16
 
 #define SEEN_BITS 12
 
@@ -171,24 +175,17 @@ entry_list_add_word(struct entry_list *list, uint64_t word_hash, unsigned tag,
 
 /* ------------------------------------------------------------- sorting --- */
 
-/* Returns the tag and the kept bits of the hash, side by side. */
-static inline uint64_t
-sort_key(uint64_t entry, unsigned hash_bits)
-{
-    return entry >> (64 - hash_bits) << LOCATOR_TAG_BITS |
-           (entry >> ROW_BITS & (LOCATOR_TAGS - 1));
-}
-
 static inline unsigned
-digit_of(uint64_t key, unsigned pass)
+digit_of(uint64_t entry, unsigned pass)
 {
-    return (unsigned)(key >> pass * DIGIT_BITS) & (DIGITS - 1);
+    return (unsigned)(entry >> (FIRST_DIGIT + pass * DIGIT_BITS)) &
+           (DIGITS - 1);
 }
 
 /* Moves `count` entries of `from` to `to`, sorted by one digit. */
 static void
-sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
-              unsigned hash_bits, unsigned pass, uint32_t *places)
+sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned pass,
+              uint32_t *places)
 {
     uint32_t place = 0;
 
@@ -199,31 +196,69 @@ sort_by_digit(const uint64_t *from, uint64_t *to, size_t count,
         place += size;
     }
     for (size_t i = 0; i < count; i++)
-        to[places[digit_of(sort_key(from[i], hash_bits), pass)]++] = from[i];
+        to[places[digit_of(from[i], pass)]++] = from[i];
 }
 
-/* Removes duplicates, and moves the marks of omitted rows, which are among the
- * rows of their value, after them. */
+static int
+compare_entries(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+/* Sorts entries that are nearly in order. */
+static void
+sort_some(uint64_t *entries, size_t count)
+{
+    size_t moves_left = count * MOVED_MAX;
+
+    for (size_t i = 1; i < count; i++) {
+        const uint64_t entry = entries[i];
+        size_t at = i;
+
+        for (; at > 0 && entries[at - 1] > entry && moves_left > 0; at--) {
+            entries[at] = entries[at - 1];
+            moves_left--;
+        }
+        entries[at] = entry;
+        if (moves_left == 0) {
+            qsort(entries, count, sizeof(*entries), compare_entries);
+            return;
+        }
+    }
+}
+
+/* Sorts entries that are in the order of their digits. */
+static void
+sort_rest(uint64_t *entries, size_t count)
+{
+    size_t end;
+
+    for (size_t begin = 0; begin < count; begin = end) {
+        bool is_sorted = true;
+
+        for (end = begin + 1; end < count && (entries[end] ^ entries[begin]) >>
+                                                     FIRST_DIGIT ==
+                                                 0;
+             end++)
+            is_sorted &= entries[end - 1] <= entries[end];
+        if (!is_sorted)
+            sort_some(entries + begin, end - begin);
+    }
+}
+
+/* Removes duplicates. */
 static size_t
 tidy(uint64_t *entries, size_t count)
 {
-    uint64_t mark = 0; /* the mark of the current value, or 0 */
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const uint64_t entry = entries[i];
-
-        if (mark != 0 && (entry ^ mark) > ROW_MASK) {
-            entries[kept++] = mark;
-            mark = 0;
-        }
-        if ((entry & ROW_MASK) == LOCATOR_ROWS_OMITTED)
-            mark = entry;
-        else if (kept == 0 || entries[kept - 1] != entry)
-            entries[kept++] = entry;
+        if (kept == 0 || entries[kept - 1] != entries[i])
+            entries[kept++] = entries[i];
     }
-    if (mark != 0)
-        entries[kept++] = mark;
     return kept;
 }
 
@@ -242,24 +277,19 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
                              "no memory to build a filter");
     }
     for (size_t i = 0; i < list->count; i++) {
-        uint64_t key = sort_key(from[i], list->hash_bits);
-
         for (unsigned pass = 0; pass < PASSES; pass++)
-            places[pass][digit_of(key, pass)]++;
+            places[pass][digit_of(from[i], pass)]++;
     }
-    for (unsigned pass = 0; pass < PASSES && list->count > 0; pass++) {
+    for (unsigned pass = 0; pass < PASSES; pass++) {
         uint64_t *swapped = from;
 
-        if (places[pass][digit_of(sort_key(from[0], list->hash_bits), pass)] ==
-            list->count)
-            continue; /* equal except for bits that are not kept */
-        sort_by_digit(from, to, list->count, list->hash_bits, pass,
-                      places[pass]);
+        sort_by_digit(from, to, list->count, pass, places[pass]);
         from = to;
         to = swapped;
     }
     list->entries = from;
     list->spare = to;
+    sort_rest(from, list->count);
     list->count = tidy(from, list->count);
     free(places);
     return COLANDER_OK;

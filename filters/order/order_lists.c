@@ -231,13 +231,39 @@ group_end(const struct divided *divided, size_t at)
     return end;
 }
 
-static int
-compare_codes(const void *a, const void *b)
-{
-    const uint32_t left = *(const uint32_t *)a;
-    const uint32_t right = *(const uint32_t *)b;
+#define CODE_BYTES 3 /* of a row and a quarter */
+_Static_assert(LOCATOR_ROW_BITS + ORDER_QUARTER_BITS <= 8 * CODE_BYTES,
+               "a code is sorted by all of its bits");
 
-    return (left > right) - (left < right);
+/* Sorts the codes of a group. With qsort this was a thirtieth of a load. */
+static void
+sort_codes(uint32_t *codes, size_t count)
+{
+    uint8_t places[CODE_BYTES][256] = {{0}};
+    uint32_t others[ORDER_GROUP];
+    uint32_t *from = codes;
+    uint32_t *to = others;
+
+    for (size_t i = 0; i < count; i++) {
+        for (unsigned byte = 0; byte < CODE_BYTES; byte++)
+            places[byte][codes[i] >> 8 * byte & 0xff]++;
+    }
+    for (unsigned byte = 0; byte < CODE_BYTES; byte++) {
+        uint32_t *swapped = from;
+        uint8_t place = 0;
+
+        for (unsigned digit = 0; digit < 256; digit++) {
+            const uint8_t size = places[byte][digit];
+
+            places[byte][digit] = place;
+            place = (uint8_t)(place + size);
+        }
+        for (size_t i = 0; i < count; i++)
+            to[places[byte][from[i] >> 8 * byte & 0xff]++] = from[i];
+        from = to;
+        to = swapped;
+    }
+    memcpy(codes, from, count * sizeof(*codes));
 }
 
 /* Writes the group of these items. */
@@ -268,7 +294,7 @@ put_group(const struct order_item *items, size_t count,
         codes[i] =
             order_row(&items[i]) << ORDER_QUARTER_BITS |
             order_quarter(fractions, order_fraction(bounds, items[i].rank));
-    qsort(codes, count, sizeof(*codes), compare_codes);
+    sort_codes(codes, count);
     row = codes[0] >> ORDER_QUARTER_BITS;
     rice = bits_rice_parameter((codes[count - 1] >> ORDER_QUARTER_BITS) - row,
                                (uint32_t)count);
