@@ -53,11 +53,17 @@ path_hash_of_text(const char *path, uint64_t *hash, struct colander_error *err);
 /* Returns the hash of a word (columns/tokens.h), folded. */
 uint64_t text_word_hash(struct colander_slice word);
 
-/* Calls `visit` with the hash of each word of the text, as often as it comes.
- * No word of a text that is one folded word: the hash of that value stands for
- * it. */
+/* A word of a text. */
+struct text_word {
+    uint64_t hash;
+    struct colander_slice folded; /* borrowed; empty: some 250 bytes or more */
+    bool is_value; /* all of the text: the hash of that value stands for it */
+};
+
+/* Calls `visit` with each word of the text, as often as it comes. */
 void text_words(struct colander_slice text,
-                void (*visit)(void *context, uint64_t hash), void *context);
+                void (*visit)(void *context, const struct text_word *word),
+                void *context);
 
 /* ------------------------------------------------------- filter queries --- */
 
@@ -69,6 +75,7 @@ enum filter_query_kind {
     FILTER_QUERY_PREFIX, /* a string or binary there begins with `values`[0] */
     FILTER_QUERY_EXISTS, /* something is at the path */
     FILTER_QUERY_WORD,   /* a text at the path has a word */
+    FILTER_QUERY_PIECE,  /* a text at the path has a word with `piece` in it */
     FILTER_QUERY_ALL_OF, /* all operands */
     FILTER_QUERY_ANY_OF, /* one of the operands; without any, no row */
     FILTER_QUERY_OPEN,   /* any row may match */
@@ -78,7 +85,7 @@ struct filter_query {
     enum filter_query_kind kind;
 
     /* The path: the hashes of all its beginnings, the last its own. Length 0: a
-     * value in any column (EQUAL, RANGE and WORD only). */
+     * value in any column (EQUAL, RANGE, WORD and PIECE only). */
     const uint64_t *path_hashes;
     size_t path_length;
     struct colander_slice path; /* as text */
@@ -95,6 +102,11 @@ struct filter_query {
     const uint64_t *hashes;
     size_t hash_count;
     size_t first_hash;
+
+    /* PIECE: letters of a folded word, with a zero byte before them if the word
+     * begins with them, and one after them if it ends with them. */
+    struct colander_slice piece;
+
     bool has_low;
     bool has_high;
     bool excludes_low; /* the bound itself is not wanted */

@@ -660,6 +660,8 @@ COLANDER_API const char *colander_plan_name(enum colander_plan plan);
  * and, with COLANDER_PLAN_CANDIDATES, when all candidates are verified:
  *     candidate_count = rows_returned + rows_gone + rows_false
  */
+#define COLANDER_EXPLAIN_WORDS 104
+
 struct colander_explain {
     size_t struct_size; /* bytes that the library filled */
 
@@ -690,6 +692,11 @@ struct colander_explain {
 
     uint64_t rows_direct; /* of rows_verified: read where a filter has found
                            * them, without a search through the database */
+
+    /* Words that have in them what was looked for, of all dictionaries of
+     * filters, and the first ones, joined by ", ". */
+    uint64_t words_found;
+    char some_words[COLANDER_EXPLAIN_WORDS];
 };
 
 /* Sets `explain` to the plan, which is made when the find starts, and to the

@@ -154,7 +154,8 @@ COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_exists(const char *path, struct colander_error *err);
 
 /* Appends the words, folded and joined by ", ", that texts of each row must
- * have that matches. Filters look for these, as far as they know words. */
+ * have that matches: with a * where a word may go on, and a | between words of
+ * which one is enough. Filters look for these, as far as they know words. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_predicate_words(const struct colander_predicate *predicate,
                          struct colander_buffer *words,

@@ -37,8 +37,19 @@ COLANDER_CHECKED enum colander_code search_text(const struct search *search,
                                                 bool *is_found,
                                                 struct colander_error *err);
 
-/* Returns the first word (`after` NULL) that each text has, folded, in which
- * the search finds something, or the next one. NULL: no more are known. */
-const char *search_word(const struct search *search, const char *after);
+/* What a text has in which a search finds something: a word with the piece in
+ * it, at its beginning, at its end, or all of it. */
+struct search_term {
+    struct colander_slice
+        piece; /* folded; a zero byte is before and after it */
+    bool begins;
+    bool ends;
+    bool is_other; /* instead of the term before */
+};
+
+/* Returns the terms that each text has in which the search finds something, of
+ * alternatives at least one. Of each word, only what a filter can know. */
+const struct search_term *search_terms(const struct search *search,
+                                       size_t *count);
 
 #endif

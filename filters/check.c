@@ -66,6 +66,7 @@ answer_to(struct asking *asking, const struct filter_query *query,
           uint64_t value_hash)
 {
     const struct hash_hints none = {NULL, 0, 0};
+    struct piece_answers pieces = {.answers = NULL};
     const uint64_t words[] = {query->path_hashes[query->path_length - 1],
                               value_hash, query->kind, asking->part_index};
     const uint64_t hash = XXH3_64bits(words, sizeof(words)) | 1;
@@ -78,7 +79,8 @@ answer_to(struct asking *asking, const struct filter_query *query,
     answer->query = 0;
     asking->answers_size -= answer->rows.capacity * sizeof(struct row_range);
     asking->code = part_find(asking->filter, asking->part, query, &none,
-                             &answer->rows, asking->err);
+                             &pieces, &answer->rows, asking->err);
+    piece_answers_release(&pieces);
     asking->answers_size += answer->rows.capacity * sizeof(struct row_range);
     if (asking->code != COLANDER_OK)
         return NULL;
@@ -120,15 +122,36 @@ has_order(enum colander_type type)
            type == COLANDER_DOUBLE || type == COLANDER_STRING;
 }
 
+/* Asks the dictionary for a word, as a piece that is all of it. If the word is
+ * too long for a dictionary, what is in no word leads to its row, too. */
 static void
-ask_word(void *context, uint64_t hash)
+ask_dictionary(struct asking *asking, const struct text_word *word)
+{
+    struct filter_query query = *asking->word_query;
+    uint8_t piece[DICTIONARY_WORD_MAX + 2] = {0, ' '};
+    const size_t size = word->folded.size;
+    const bool is_long = size == 0 || size > DICTIONARY_WORD_MAX;
+
+    if (!is_long)
+        memcpy(piece + 1, word->folded.data, size);
+    query.kind = FILTER_QUERY_PIECE;
+    query.piece = colander_slice_of(piece, (is_long ? 1 : size) + 2);
+    ask(asking, &query, is_long ? DICTIONARY_LONG_HASH : word->hash,
+        "a piece of a word");
+}
+
+static void
+ask_word(void *context, const struct text_word *word)
 {
     struct asking *asking = context;
     struct filter_query query = *asking->word_query;
 
-    query.hashes = &hash;
+    query.kind = FILTER_QUERY_WORD;
+    query.hashes = &word->hash;
     query.hash_count = 1;
-    ask(asking, &query, hash, "a word");
+    if (!word->is_value)
+        ask(asking, &query, word->hash, "a word");
+    ask_dictionary(asking, word);
 }
 
 static void
@@ -165,7 +188,6 @@ ask_value(void *context, const struct row_value *value)
     query.hash_count = 0;
     if (has_order(value->value.type))
         ask(asking, &query, hash, "a range");
-    query.kind = FILTER_QUERY_WORD;
     asking->word_query = &query;
     if (value->value.type == COLANDER_STRING &&
         head->words_version == TEXT_WORDS_VERSION)

@@ -223,6 +223,8 @@ add_file(struct colander_filter_stats *stats, const struct sst_file *file)
     stats->presence_size += filter->kind_sizes[FILTER_PRESENCE];
     stats->keys_size += filter->kind_sizes[FILTER_KEYS];
     stats->order_size += filter->kind_sizes[FILTER_ORDER];
+    stats->dictionary_size += filter->kind_sizes[FILTER_DICTIONARY];
+    stats->words_size += filter->head.words_size;
     for (uint32_t i = 0; i < filter->part_count; i++) {
         const struct filter_part *part = &filter->parts[i];
 

@@ -3,8 +3,10 @@
  *
  * Rows are collected until a part is full: FILTER_PART_ENTRIES values,
  * LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
- * the part are sorted and coded, by a thread if there are more. So memory is
- * bounded, however large the SST: two parts are in it.
+ * the part are sorted and coded, by a thread if there are more. Words of texts
+ * are collected over parts, until a dictionary is full, which ends a part too.
+ * So memory is bounded, however large the SST: two parts and two dictionaries
+ * are in it.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *

@@ -3,7 +3,8 @@
  *
  * A file is a sequence of *parts*. Each is the filter of a run of rows of the
  * SST, so that building one needs bounded memory, however large the SST. A part
- * consists of blocks: of its locator or presence, its keys and its orders. The
+ * consists of blocks: of its locator or presence, its keys, its orders, and
+ * perhaps of a dictionary. The
  * directory at the end says where the blocks are. Every block and the directory
  * have a checksum.
  *
@@ -32,18 +33,20 @@
 
 #include <stdatomic.h>
 
-#define FILTER_FILE_VERSION 4
+#define FILTER_FILE_VERSION 5
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
-#define FILTER_FILE_VERSION_ORDERS 4  /* orders and words */
+#define FILTER_FILE_VERSION_ORDERS 4  /* orders and words, */
+#define FILTER_FILE_VERSION_DICTIONARIES 5
 #define FILTER_UNFILTERED_MAX 64
 
 enum filter_block_kind {
-    FILTER_LOCATOR,  /* `first` is its first group */
-    FILTER_KEYS,     /* its first unit */
-    FILTER_ORDER,    /* the place of its first column or group, or 0 */
-    FILTER_PRESENCE, /* its first presence block */
-    FILTER_KINDS,    /* number of kinds */
+    FILTER_LOCATOR,    /* `first` is its first group */
+    FILTER_KEYS,       /* its first unit */
+    FILTER_ORDER,      /* the place of its first column or group, or 0 */
+    FILTER_PRESENCE,   /* its first presence block */
+    FILTER_DICTIONARY, /* the tag of its columns, and its number among theirs */
+    FILTER_KINDS,      /* number of kinds */
 };
 
 /* Describes the whole filter. */
@@ -51,6 +54,7 @@ struct filter_head {
     uint8_t tag[SST_TAG_SIZE]; /* the same as in the SST */
     uint64_t entry_count;      /* of the SST: puts and deletes */
     uint64_t words_version;    /* TEXT_WORDS_VERSION then; 0: has no words */
+    uint64_t words_size;       /* bytes that they take in locators, about */
     uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
     uint32_t unfiltered_count; /* columns that are not in the filter */
     uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* hashes of their paths */
@@ -177,9 +181,9 @@ struct filter_file *filter_file_ref(struct filter_file *file);
 void filter_file_unref(struct filter_file *file);
 
 /* Reads the block of `part` (of this file) and `kind` that holds `place` (a
- * group, a unit or a presence block), and reports its first place. The caller
- * must release the block to the cache. Fails with CORRUPT also if there is no
- * such block. */
+ * group, a unit or a presence block), and reports its first place. A block of a
+ * dictionary is decompressed. The caller must release the block to the cache.
+ * Fails with CORRUPT also if there is no such block. */
 COLANDER_CHECKED enum colander_code
 filter_file_block(const struct filter_file *file,
                   const struct filter_part *part, enum filter_block_kind kind,

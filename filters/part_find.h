@@ -7,7 +7,7 @@
 #define COLANDER_FILTERS_PART_FIND_H
 
 #include "columns/candidates.h"
-#include "filters/filter_file.h"
+#include "filters/dictionary.h"
 
 /* The hierarchy's answer for a part: for each hash of the query (see struct
  * filter_query), whether the part may contain it. If `bits` is NULL, it may
@@ -18,12 +18,38 @@ struct hash_hints {
     unsigned shift;       /* of the bit in its word */
 };
 
-/* Fills `ranges` with rows of the part, including every row that matches. Fails
- * with CORRUPT, NOT_FOUND or IO if the filter cannot be read. */
+/* The words that have a piece in them, in the dictionary that was asked last:
+ * that of part `index` of the filter with `salt`. */
+struct piece_answer {
+    const struct filter_query *query;
+    uint64_t salt;
+    uint32_t index;
+    struct dictionary_answer found;
+};
+
+/* The answers to all pieces of a query, kept for several parts. Starts zeroed.
+ */
+struct piece_answers {
+    struct piece_answer *answers; /* one for each piece so far */
+    size_t count;
+    size_t capacity;
+
+    uint64_t words_found;              /* in all dictionaries that were asked */
+    char some[COLANDER_EXPLAIN_WORDS]; /* of these */
+    bool is_too_many;                  /* some dictionary has too many */
+    bool is_unknown;                   /* some part has no dictionary */
+};
+
+void piece_answers_release(struct piece_answers *pieces);
+
+/* Fills `ranges` with rows of the part, including every row that matches.
+ * `pieces` may be NULL if none are asked for. Fails with CORRUPT, NOT_FOUND or
+ * IO if the filter cannot be read. */
 COLANDER_CHECKED enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,
-          struct row_ranges *ranges, struct colander_error *err);
+          struct piece_answers *pieces, struct row_ranges *ranges,
+          struct colander_error *err);
 
 /* Begins to bring into the processor's cache what part_find will read of the
  * locator. In FILTER_FETCH_STEPS steps, for several parts. */

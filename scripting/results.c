@@ -238,16 +238,13 @@ query_tojson(lua_State *L)
 #define COUNT(name) FIELD(UINT64, #name, colander_explain, name)
 
 static const struct field count_fields[] = {
-    COUNT(rows_expected),   COUNT(file_count),
-    COUNT(files_pruned),    COUNT(files_located),
-    COUNT(files_read),      COUNT(files_unsure),
-    COUNT(segments_read),   COUNT(recent_found),
-    COUNT(candidate_count), COUNT(rows_read),
-    COUNT(rows_verified),   COUNT(rows_direct),
-    COUNT(rows_returned),   COUNT(rows_gone),
-    COUNT(rows_false),      COUNT(bytes_read),
-    COUNT(plan_time),       COUNT(read_time),
-    COUNT(verify_time),     FIELD_END,
+    COUNT(rows_expected), COUNT(file_count),    COUNT(files_pruned),
+    COUNT(files_located), COUNT(files_read),    COUNT(files_unsure),
+    COUNT(segments_read), COUNT(recent_found),  COUNT(candidate_count),
+    COUNT(rows_read),     COUNT(rows_verified), COUNT(rows_direct),
+    COUNT(rows_returned), COUNT(rows_gone),     COUNT(rows_false),
+    COUNT(bytes_read),    COUNT(plan_time),     COUNT(read_time),
+    COUNT(verify_time),   COUNT(words_found),   FIELD_END,
 };
 
 static const struct field plan_fields[] = {COUNT(rows_expected), FIELD_END};

@@ -260,17 +260,14 @@ family_stats(lua_State *L)
     arguments_check_count(L, 1);
 #define COUNT(name) FIELD(UINT64, #name, colander_filter_stats, name)
     static const struct field fields[] = {
-        COUNT(file_count),     COUNT(filter_count),
-        COUNT(loaded_count),   COUNT(part_count),
-        COUNT(value_count),    COUNT(row_count),
-        COUNT(sst_size),       COUNT(filter_size),
-        COUNT(locator_size),   COUNT(presence_size),
-        COUNT(keys_size),      COUNT(order_size),
-        COUNT(hierarchy_size), COUNT(fold_count),
-        COUNT(recent_size),    COUNT(recent_count),
-        COUNT(cache_size),     COUNT(built_count),
-        COUNT(rebuilt_count),  COUNT(damaged_count),
-        COUNT(error_count),    FIELD_END,
+        COUNT(file_count),    COUNT(filter_count),    COUNT(loaded_count),
+        COUNT(part_count),    COUNT(value_count),     COUNT(row_count),
+        COUNT(sst_size),      COUNT(filter_size),     COUNT(locator_size),
+        COUNT(presence_size), COUNT(keys_size),       COUNT(order_size),
+        COUNT(words_size),    COUNT(dictionary_size), COUNT(hierarchy_size),
+        COUNT(fold_count),    COUNT(recent_size),     COUNT(recent_count),
+        COUNT(cache_size),    COUNT(built_count),     COUNT(rebuilt_count),
+        COUNT(damaged_count), COUNT(error_count),     FIELD_END,
     };
     struct script_family *family = family_check(L, 1);
     struct colander_filter_stats stats;

@@ -41,17 +41,22 @@ take(struct arena *arena, size_t size)
     return memory;
 }
 
-/* Returns how many words a text must have of which the predicate is true. */
-static size_t
-count_words(const struct colander_predicate *predicate)
+/* Returns what texts must have of which the predicate is true. */
+static const struct search_term *
+terms_of(const struct colander_predicate *predicate, size_t *count)
 {
-    const char *word = NULL;
-    size_t count = 0;
+    *count = 0;
+    return predicate->kind == PREDICATE_SEARCH && !predicate->is_negated
+               ? search_terms(predicate->search, count)
+               : NULL;
+}
 
-    if (predicate->kind != PREDICATE_SEARCH || predicate->is_negated)
-        return 0;
-    while ((word = search_word(predicate->search, word)) != NULL)
-        count++;
+static size_t
+count_terms(const struct colander_predicate *predicate)
+{
+    size_t count;
+
+    (void)terms_of(predicate, &count);
     return count;
 }
 
@@ -72,9 +77,9 @@ size_of(const struct colander_predicate *predicate)
                 (sizeof(struct filter_query) + sizeof(struct filter_query *) +
                  2 * sizeof(struct colander_value));
     if (predicate->kind == PREDICATE_SEARCH)
-        size += count_words(predicate) *
-                (sizeof(struct filter_query) +
-                 2 * sizeof(struct filter_query *) + 2 * sizeof(uint64_t));
+        size += count_terms(predicate) *
+                (2 * sizeof(struct filter_query) +
+                 3 * sizeof(struct filter_query *) + 2 * sizeof(uint64_t));
     for (; operand != NULL; operand = operand->next)
         size += size_of(operand);
     return size;
@@ -209,6 +214,25 @@ set_leaf(struct filter_query *query, const struct colander_predicate *leaf,
     }
 }
 
+/* Appends a term as it is asked for: a * is where a word may go on. */
+static enum colander_code
+append_term(struct colander_buffer *words, const struct search_term *term,
+            struct colander_error *err)
+{
+    const char *before = words->size == 0 ? "" : term->is_other ? "|" : ", ";
+    enum colander_code code =
+        colander_buffer_append(words, before, strlen(before), err);
+
+    if (code == COLANDER_OK && !term->begins)
+        code = colander_buffer_append(words, "*", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(words, term->piece.data, term->piece.size,
+                                      err);
+    if (code == COLANDER_OK && !term->ends)
+        code = colander_buffer_append(words, "*", 1, err);
+    return code;
+}
+
 enum colander_code
 colander_predicate_words(const struct colander_predicate *predicate,
                          struct colander_buffer *words,
@@ -216,18 +240,14 @@ colander_predicate_words(const struct colander_predicate *predicate,
 {
     const struct colander_predicate *operand = predicate->first;
     enum colander_code code = COLANDER_OK;
-    const char *word = NULL;
+    const struct search_term *terms;
+    size_t count;
 
     if (predicate->kind == PREDICATE_NOT || predicate->kind == PREDICATE_ANY_OF)
         return COLANDER_OK;
-    for (size_t left = count_words(predicate); left > 0 && code == COLANDER_OK;
-         left--) {
-        word = search_word(predicate->search, word);
-        if (words->size > 0)
-            code = colander_buffer_append(words, ", ", 2, err);
-        if (code == COLANDER_OK)
-            code = colander_buffer_append(words, word, strlen(word), err);
-    }
+    terms = terms_of(predicate, &count);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = append_term(words, &terms[i], err);
     for (; operand != NULL && code == COLANDER_OK; operand = operand->next)
         code = colander_predicate_words(operand, words, err);
     return code;
@@ -251,7 +271,7 @@ count_operands(const struct colander_predicate *predicate)
 
     for (; operand != NULL; operand = operand->next)
         count += operand->kind == predicate->kind ? count_operands(operand)
-                                                  : 1 + count_words(operand);
+                                                  : 1 + count_terms(operand);
     return count;
 }
 
@@ -336,13 +356,13 @@ add_operand(struct operation *operation, struct filter_query *query)
         operation->operands[operation->count++] = query;
 }
 
-/* Adds the words of a search to an ALL_OF. */
+/* Adds the operands of a search. */
 static void
-add_words(struct operation *operation, const struct filter_query *words)
+add_terms(struct operation *operation, const struct filter_query *search)
 {
-    memcpy(&operation->operands[operation->count], words->operands,
-           words->operand_count * sizeof(*words->operands));
-    operation->count += words->operand_count;
+    memcpy(&operation->operands[operation->count], search->operands,
+           search->operand_count * sizeof(*search->operands));
+    operation->count += search->operand_count;
 }
 
 static struct filter_query *make(const struct colander_predicate *predicate,
@@ -363,9 +383,10 @@ add_operands(struct operation *operation,
         }
         query = make(operand, arena);
         if (operand->kind == PREDICATE_SEARCH &&
-            operation->kind == PREDICATE_ALL_OF &&
-            query->kind == FILTER_QUERY_ALL_OF)
-            add_words(operation, query);
+            query->kind == (operation->kind == PREDICATE_ALL_OF
+                                ? FILTER_QUERY_ALL_OF
+                                : FILTER_QUERY_ANY_OF))
+            add_terms(operation, query);
         else
             add_operand(operation, query);
     }
@@ -468,13 +489,21 @@ make_up_to(const struct colander_predicate *leaf, struct arena *arena)
 }
 
 static void
-set_word(struct filter_query *query, const char *word, struct arena *arena)
+set_term(struct filter_query *query, const struct search_term *term,
+         struct arena *arena)
 {
-    const struct colander_slice folded = colander_slice_text(word);
-    const struct colander_value value = colander_string(folded);
-    uint64_t *hashes = take(arena, 2 * sizeof(*hashes));
+    const struct colander_value value = colander_string(term->piece);
+    uint64_t *hashes;
 
-    hashes[0] = text_word_hash(folded);
+    if (!term->begins || !term->ends) {
+        query->kind = FILTER_QUERY_PIECE;
+        query->piece =
+            colander_slice_of(term->piece.data - term->begins,
+                              term->begins + term->piece.size + term->ends);
+        return;
+    }
+    hashes = take(arena, 2 * sizeof(*hashes));
+    hashes[0] = text_word_hash(term->piece);
     hashes[1] = colander_value_hash(&value);
     query->kind = FILTER_QUERY_WORD;
     query->hashes = hashes;
@@ -483,30 +512,66 @@ set_word(struct filter_query *query, const char *word, struct arena *arena)
     arena->hash_count += 2;
 }
 
-/* Makes an ALL_OF of the words that a text must have. */
+/* Makes a query of a term and its alternatives, `count` in all. */
+static struct filter_query *
+make_clause(const struct search_term *terms, size_t count,
+            const struct filter_query *with_path, struct arena *arena)
+{
+    struct filter_query **operands = take(arena, count * sizeof(*operands));
+    struct filter_query *query = take(arena, sizeof(*query));
+
+    for (size_t i = 0; i < count; i++) {
+        operands[i] = take(arena, sizeof(*operands[i]));
+        *operands[i] = *with_path;
+        set_term(operands[i], &terms[i], arena);
+    }
+    if (count == 1)
+        return operands[0];
+    *query = *with_path;
+    query->kind = FILTER_QUERY_ANY_OF;
+    query->operands = (const struct filter_query *const *)operands;
+    query->operand_count = count;
+    return query;
+}
+
+/* Returns the number of terms from the first on that are alternatives. */
+static size_t
+clause_size(const struct search_term *terms, size_t count)
+{
+    size_t size = 1;
+
+    while (size < count && terms[size].is_other)
+        size++;
+    return size;
+}
+
+/* Makes an ALL_OF of what a text must have. */
 static struct filter_query *
 make_search(const struct colander_predicate *leaf, struct arena *arena)
 {
-    const size_t count = count_words(leaf);
     struct filter_query *query = take(arena, sizeof(*query));
-    struct filter_query **words = take(arena, count * sizeof(*words));
     struct filter_query with_path = {.kind = FILTER_QUERY_OPEN};
-    const char *word = NULL;
+    struct filter_query **operands;
+    const struct search_term *terms;
+    size_t term_count;
+    size_t count = 0;
 
+    terms = terms_of(leaf, &term_count);
+    operands = take(arena, term_count * sizeof(*operands));
     set_path(&with_path, leaf, arena);
-    for (size_t i = 0; i < count; i++) {
-        word = search_word(leaf->search, word);
-        words[i] = take(arena, sizeof(*words[i]));
-        *words[i] = with_path;
-        set_word(words[i], word, arena);
+    for (size_t i = 0; i < term_count; count++) {
+        const size_t size = clause_size(&terms[i], term_count - i);
+
+        operands[count] = make_clause(&terms[i], size, &with_path, arena);
+        i += size;
     }
     if (count == 1)
-        return words[0];
+        return operands[0];
     *query = with_path;
     if (count == 0)
         return query;
     query->kind = FILTER_QUERY_ALL_OF;
-    query->operands = (const struct filter_query *const *)words;
+    query->operands = (const struct filter_query *const *)operands;
     query->operand_count = count;
     return query;
 }

@@ -12,6 +12,7 @@
 #include "columns/limits.h"
 #include "columns/text/pattern.h"
 #include "columns/tokens.h"
+#include "core/array.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -38,9 +39,11 @@ struct search {
      * it ends with. Of PIECE. */
     uint32_t *fallbacks;
     struct pattern *pattern;
-    /* Words that a text must have, each with a zero byte. */
-    struct colander_buffer required;
-    size_t required_count;
+    struct search_term *terms; /* that a text must have, */
+    size_t term_count;
+    size_t term_capacity;
+    struct colander_buffer pieces; /* and their pieces */
+    size_t clause_count;           /* terms that are not instead of another */
 };
 
 /* --------------------------------------------------------------- words --- */
@@ -258,40 +261,80 @@ find_piece(const struct search *search, struct colander_slice text)
     return size == search->folded.size;
 }
 
-/* ------------------------------------------------------ required words --- */
+/* --------------------------------------------------------------- terms --- */
+
+/* Of a pattern, so many terms with alternatives are looked for. */
+#define CHOICES_MAX 8
 
 static bool
-is_required(const struct search *search, struct colander_slice folded)
+is_word(const struct search_term *term)
 {
-    const char *word = NULL;
+    return term->begins && term->ends;
+}
 
-    while ((word = search_word(search, word)) != NULL) {
-        if (colander_slice_equal(colander_slice_text(word), folded))
+/* Whether each text that has the term has the other, too. */
+static bool
+implies(const struct search_term *term, const struct search_term *other)
+{
+    return term->begins == other->begins && term->ends == other->ends &&
+           colander_slice_equal(term->piece, other->piece);
+}
+
+/* Whether the term is required already. */
+static bool
+is_required(const struct search *search, const struct search_term *term)
+{
+    for (size_t i = 0; i < search->term_count; i++) {
+        const bool is_single =
+            !search->terms[i].is_other &&
+            (i + 1 == search->term_count || !search->terms[i + 1].is_other);
+
+        if (is_single && implies(&search->terms[i], term))
             return true;
     }
     return false;
 }
 
+/* Appends a term. All pieces move when their buffer does. */
 static enum colander_code
-require(struct search *search, struct colander_slice folded,
-        struct colander_error *err)
+add_term(struct search *search, const struct search_term *term, bool is_other,
+         struct colander_error *err)
 {
-    enum colander_code code;
+    struct colander_buffer *pieces = &search->pieces;
+    enum colander_code code = array_reserve(&search->terms, search->term_count,
+                                            &search->term_capacity, 1, err);
+    uint8_t *at;
 
-    if (search->required_count == COLANDER_SEARCH_WORDS_MAX)
-        return COLANDER_OK; /* fewer only mean that more texts are compared */
-    if (is_required(search, folded))
-        return COLANDER_OK;
-    search->required_count++;
-    code = colander_buffer_append(&search->required, folded.data, folded.size,
-                                  err);
-    return code == COLANDER_OK
-               ? colander_buffer_append(&search->required, "", 1, err)
-               : code;
+    if (code == COLANDER_OK)
+        code = colander_buffer_reserve(pieces, term->piece.size + 2, err);
+    if (code != COLANDER_OK)
+        return code;
+    pieces->data[pieces->size] = 0;
+    memcpy(pieces->data + pieces->size + 1, term->piece.data, term->piece.size);
+    pieces->size += term->piece.size + 2;
+    pieces->data[pieces->size - 1] = 0;
+    search->terms[search->term_count] = *term;
+    search->terms[search->term_count++].is_other = is_other;
+    at = pieces->data + 1;
+    for (size_t i = 0; i < search->term_count; i++) {
+        search->terms[i].piece.data = at;
+        at += search->terms[i].piece.size + 2;
+    }
+    search->clause_count += !is_other;
+    return COLANDER_OK;
 }
 
-/* A word is one in a text as well, unless only its beginning is looked for, or
- * a letter that may be half a token. */
+static enum colander_code
+require(struct search *search, const struct search_term *term,
+        struct colander_error *err)
+{
+    if (search->clause_count == COLANDER_SEARCH_WORDS_MAX)
+        return COLANDER_OK; /* fewer only mean that more texts are compared */
+    return is_required(search, term) ? COLANDER_OK
+                                     : add_term(search, term, false, err);
+}
+
+/* A letter of a script without spaces may be half a token. */
 static enum colander_code
 require_words(struct search *search, struct colander_error *err)
 {
@@ -299,9 +342,13 @@ require_words(struct search *search, struct colander_error *err)
 
     for (size_t i = 0; i < search->word_count && code == COLANDER_OK; i++) {
         const struct word *word = &search->words[i];
+        const struct search_term term = {
+            .piece = word->folded,
+            .begins = !word->is_single,
+            .ends = !word->is_single && !word->is_beginning,
+        };
 
-        if (!word->is_beginning && !word->is_single)
-            code = require(search, word->folded, err);
+        code = require(search, &term, err);
     }
     return code;
 }
@@ -327,45 +374,51 @@ is_begun(struct colander_slice piece, const struct token *token)
            character_class_of(character) == CHARACTER_OTHER;
 }
 
-/* Moves to the next token of a folded piece that is a word of each text which
- * has the piece in it: it touches no end at which a text may go on. */
+/* Moves to the next token of a folded piece, and sets *term to what each text
+ * has of it that has the piece. At an end of the piece a text may go on, unless
+ * it `begins` or `ends` there. */
 static bool
-next_inner(struct tokens *tokens, struct token *token,
-           struct colander_slice piece, bool begins, bool ends)
+next_term(struct tokens *tokens, struct search_term *term,
+          struct colander_slice piece, bool begins, bool ends)
 {
-    while (tokens_next(tokens, token)) {
-        const uint8_t *end = piece.data + piece.size;
-        const uint8_t *after = token->text.data + token->text.size;
+    const uint8_t *end = piece.data + piece.size;
+    const uint8_t *after;
+    struct token token;
 
-        if ((begins || is_begun(piece, token)) &&
-            (ends || (after < end && character_at(after, end).is_valid)))
-            return true;
-    }
-    return false;
+    if (!tokens_next(tokens, &token))
+        return false;
+    after = token.text.data + token.text.size;
+    term->piece = token.text;
+    term->begins = begins || is_begun(piece, &token);
+    term->ends = ends || (after < end && character_at(after, end).is_valid);
+    term->is_other = false;
+    return true;
 }
 
 static enum colander_code
-require_inner(struct search *search, struct colander_slice piece, bool begins,
+require_piece(struct search *search, struct colander_slice piece, bool begins,
               bool ends, struct colander_error *err)
 {
     struct tokens tokens = tokens_of(piece);
     enum colander_code code = COLANDER_OK;
-    struct token token;
+    struct search_term term;
 
     while (code == COLANDER_OK &&
-           next_inner(&tokens, &token, piece, begins, ends))
-        code = require(search, token.text, err);
+           next_term(&tokens, &term, piece, begins, ends))
+        code = require(search, &term, err);
     return code;
 }
 
+/* ------------------------------------------------------------- patterns --- */
+
 static bool
-piece_has_word(struct colander_slice piece, struct colander_slice word)
+piece_has_word(struct colander_slice piece, const struct search_term *word)
 {
     struct tokens tokens = tokens_of(piece);
-    struct token token;
+    struct search_term term;
 
-    while (next_inner(&tokens, &token, piece, false, false)) {
-        if (colander_slice_equal(token.text, word))
+    while (next_term(&tokens, &term, piece, false, false)) {
+        if (implies(&term, word))
             return true;
     }
     return false;
@@ -375,7 +428,7 @@ piece_has_word(struct colander_slice piece, struct colander_slice word)
  * each piece that has it. */
 static enum colander_code
 require_if_needed(struct search *search, const struct pattern_pieces *pieces,
-                  struct colander_slice word, struct colander_error *err)
+                  const struct search_term *word, struct colander_error *err)
 {
     bool are_absent[PATTERN_PIECES_MAX];
     enum colander_code code;
@@ -390,6 +443,149 @@ require_if_needed(struct search *search, const struct pattern_pieces *pieces,
                                              : code;
 }
 
+/* Requires the whole words of a piece, as far as they are needed. */
+static enum colander_code
+require_words_of(struct search *search, const struct pattern_pieces *pieces,
+                 size_t index, struct colander_error *err)
+{
+    const struct colander_slice piece = pattern_piece(pieces, index);
+    struct tokens tokens = tokens_of(piece);
+    enum colander_code code = COLANDER_OK;
+    struct search_term term;
+
+    while (code == COLANDER_OK &&
+           next_term(&tokens, &term, piece, false, false)) {
+        if (is_word(&term))
+            code = require_if_needed(search, pieces, &term, err);
+    }
+    return code;
+}
+
+/* Sets *longest to the term of a piece that fewest words have, probably. */
+static bool
+longest_term(struct colander_slice piece, struct search_term *longest)
+{
+    struct tokens tokens = tokens_of(piece);
+    struct search_term term;
+
+    longest->piece.size = 0;
+    while (next_term(&tokens, &term, piece, false, false)) {
+        if (term.piece.size > longest->piece.size)
+            *longest = term;
+    }
+    return longest->piece.size > 0;
+}
+
+/* Leaves pieces out, those with short words first and `kept` last, as long as
+ * the pattern matches no text without the others. */
+static enum colander_code
+choose_pieces(const struct pattern_pieces *pieces, size_t kept,
+              const uint8_t *order, size_t count, bool *are_chosen,
+              struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i <= count && code == COLANDER_OK; i++) {
+        const size_t piece = i < count ? order[i] : kept;
+        bool may_match = false;
+
+        if (!are_chosen[piece] || (i < count && piece == kept))
+            continue;
+        are_chosen[piece] = false;
+        code = pattern_pieces_ask(pieces, are_chosen, &may_match, err);
+        are_chosen[piece] = may_match;
+    }
+    return code;
+}
+
+/* Requires a term of one of the chosen pieces; all terms if it is one piece. */
+static enum colander_code
+require_choice(struct search *search, const struct pattern_pieces *pieces,
+               const bool *are_chosen, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    struct search_term term;
+    size_t count = 0;
+    size_t last = 0;
+
+    for (size_t i = 0; i < pattern_pieces_count(pieces); i++) {
+        count += are_chosen[i];
+        last = are_chosen[i] ? i : last;
+    }
+    if (count == 1)
+        return require_piece(search, pattern_piece(pieces, last), false, false,
+                             err);
+    if (search->clause_count == COLANDER_SEARCH_WORDS_MAX)
+        return COLANDER_OK;
+    count = 0;
+    for (size_t i = 0; i < pattern_pieces_count(pieces) && code == COLANDER_OK;
+         i++) {
+        if (are_chosen[i] && longest_term(pattern_piece(pieces, i), &term))
+            code = add_term(search, &term, count++ > 0, err);
+    }
+    return code;
+}
+
+/* Lists the pieces that have letters, those with the shortest words first. */
+static size_t
+order_pieces(const struct pattern_pieces *pieces,
+             uint8_t order[PATTERN_PIECES_MAX])
+{
+    size_t sizes[PATTERN_PIECES_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < pattern_pieces_count(pieces); i++) {
+        struct search_term term;
+        size_t place = count;
+
+        if (!longest_term(pattern_piece(pieces, i), &term))
+            continue;
+        for (; place > 0 && sizes[place - 1] > term.piece.size; place--) {
+            sizes[place] = sizes[place - 1];
+            order[place] = order[place - 1];
+        }
+        sizes[place] = term.piece.size;
+        order[place] = (uint8_t)i;
+        count++;
+    }
+    return count;
+}
+
+/* Requires terms of which the pattern needs some: for each of the pieces, from
+ * the longest on, those without which it is needed. */
+static enum colander_code
+require_choices(struct search *search, const struct pattern_pieces *pieces,
+                struct colander_error *err)
+{
+    bool are_done[PATTERN_PIECES_MAX] = {false};
+    uint8_t order[PATTERN_PIECES_MAX];
+    const size_t count = order_pieces(pieces, order);
+    enum colander_code code = COLANDER_OK;
+    unsigned choices = 0;
+
+    for (size_t i = count;
+         i-- > 0 && choices < CHOICES_MAX && code == COLANDER_OK;) {
+        bool are_chosen[PATTERN_PIECES_MAX] = {false};
+        bool may_match;
+
+        if (are_done[order[i]])
+            continue;
+        for (size_t k = 0; k < count; k++)
+            are_chosen[order[k]] = true;
+        code = pattern_pieces_ask(pieces, are_chosen, &may_match, err);
+        if (code != COLANDER_OK || may_match)
+            return code;
+        choices++;
+        code = choose_pieces(pieces, order[i], order, count, are_chosen, err);
+        if (code != COLANDER_OK || !are_chosen[order[i]])
+            continue; /* it is in no smallest choice */
+        for (size_t k = 0; k < count; k++)
+            are_done[order[k]] |= are_chosen[order[k]];
+        code = require_choice(search, pieces, are_chosen, err);
+    }
+    return code;
+}
+
 static enum colander_code
 require_of_pattern(struct search *search, struct colander_error *err)
 {
@@ -397,17 +593,13 @@ require_of_pattern(struct search *search, struct colander_error *err)
     enum colander_code code =
         pattern_pieces_create(search->pattern, &pieces, err);
 
-    for (size_t i = 0; code == COLANDER_OK && pieces != NULL &&
-                       i < pattern_pieces_count(pieces);
-         i++) {
-        const struct colander_slice piece = pattern_piece(pieces, i);
-        struct tokens tokens = tokens_of(piece);
-        struct token token;
-
-        while (code == COLANDER_OK &&
-               next_inner(&tokens, &token, piece, false, false))
-            code = require_if_needed(search, pieces, token.text, err);
-    }
+    if (pieces == NULL)
+        return code;
+    for (size_t i = 0; code == COLANDER_OK && i < pattern_pieces_count(pieces);
+         i++)
+        code = require_words_of(search, pieces, i, err);
+    if (code == COLANDER_OK)
+        code = require_choices(search, pieces, err);
     pattern_pieces_destroy(pieces);
     return code;
 }
@@ -425,19 +617,17 @@ require_all(struct search *search, struct colander_error *err)
         return require_of_pattern(search, err);
     code = fold_append(&folded, colander_buffer_slice(&search->folded), err);
     if (code == COLANDER_OK)
-        code = require_inner(search, colander_buffer_slice(&folded), begins,
+        code = require_piece(search, colander_buffer_slice(&folded), begins,
                              search->how == COLANDER_SEARCH_EQUAL, err);
     colander_buffer_release(&folded);
     return code;
 }
 
-const char *
-search_word(const struct search *search, const char *after)
+const struct search_term *
+search_terms(const struct search *search, size_t *count)
 {
-    const char *words = (const char *)search->required.data;
-    const char *next = after == NULL ? words : after + strlen(after) + 1;
-
-    return words == NULL || next == words + search->required.size ? NULL : next;
+    *count = search->term_count;
+    return search->terms;
 }
 
 /* -------------------------------------------------------------- search --- */
@@ -506,7 +696,8 @@ search_destroy(struct search *search)
     if (search == NULL)
         return;
     colander_buffer_release(&search->folded);
-    colander_buffer_release(&search->required);
+    colander_buffer_release(&search->pieces);
+    free(search->terms);
     pattern_destroy(search->pattern);
     free(search->fallbacks);
     free(search);

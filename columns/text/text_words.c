@@ -32,21 +32,31 @@ fold_piece(const uint8_t **at, const uint8_t *end, uint8_t folded[PIECE_SIZE])
     return size;
 }
 
-/* Each piece has the hash of those before it as its seed. */
+/* Sets `folded` to the first piece of the word. Each piece has the hash of
+ * those before it as its seed. */
+static struct text_word
+fold_word(struct colander_slice text, uint8_t folded[PIECE_SIZE])
+{
+    const uint8_t *at = text.data;
+    const uint8_t *end = text.size > 0 ? at + text.size : at;
+    size_t size = fold_piece(&at, end, folded);
+    struct text_word word = {SEED_WORD, colander_slice_of(folded, size), false};
+
+    if (at < end)
+        word.folded.size = 0;
+    while (size > 0) {
+        word.hash = XXH3_64bits_withSeed(folded, size, word.hash);
+        size = fold_piece(&at, end, folded);
+    }
+    return word;
+}
+
 uint64_t
 text_word_hash(struct colander_slice word)
 {
-    const uint8_t *at = word.data;
-    const uint8_t *end = word.size > 0 ? at + word.size : at;
-    uint64_t hash = SEED_WORD;
+    uint8_t folded[PIECE_SIZE];
 
-    while (at < end) {
-        uint8_t folded[PIECE_SIZE];
-        const size_t size = fold_piece(&at, end, folded);
-
-        hash = XXH3_64bits_withSeed(folded, size, hash);
-    }
-    return hash;
+    return fold_word(word, folded).hash;
 }
 
 /* Moves to the next word. If it is short and ASCII, folds it, moves after it
@@ -79,7 +89,8 @@ is_folded_word(struct colander_slice text, const struct token *token)
 
 void
 text_words(struct colander_slice text,
-           void (*visit)(void *context, uint64_t hash), void *context)
+           void (*visit)(void *context, const struct text_word *word),
+           void *context)
 {
     struct tokens tokens = tokens_of(text);
 
@@ -87,14 +98,19 @@ text_words(struct colander_slice text,
         uint8_t folded[PIECE_SIZE];
         const size_t size =
             tokens.last == NULL ? fold_next(&tokens, folded) : 0;
+        struct text_word word;
         struct token token;
 
         if (size > 0) {
-            if (size < text.size || memcmp(folded, text.data, size) != 0)
-                visit(context, XXH3_64bits_withSeed(folded, size, SEED_WORD));
-            continue;
+            word.hash = XXH3_64bits_withSeed(folded, size, SEED_WORD);
+            word.folded = colander_slice_of(folded, size);
+            word.is_value =
+                size == text.size && memcmp(folded, text.data, size) == 0;
+            visit(context, &word);
+        } else if (tokens_next(&tokens, &token)) {
+            word = fold_word(token.text, folded);
+            word.is_value = is_folded_word(text, &token);
+            visit(context, &word);
         }
-        if (tokens_next(&tokens, &token) && !is_folded_word(text, &token))
-            visit(context, text_word_hash(token.text));
     }
 }

@@ -8,6 +8,10 @@
 
 #include <stdlib.h>
 
+/* A dictionary is written with the part that fills this share of it. The words
+ * of another part would probably be too many. */
+#define DICTIONARY_ENOUGH 0.75
+
 struct filter_builder {
     struct settings *settings;
     struct filter_writer *writer;
@@ -22,15 +26,45 @@ struct filter_builder {
     struct colander_buffer deleted; /* the key of the last delete */
     size_t deleted_span;            /* index of its block, from 1; 0: none */
 
-    /* One part is filled while the one before is written. */
+    /* One part is filled while the one before is written, maybe with its
+     * dictionary: then the next one has the other. */
     struct part_rows parts[2];
     struct part_rows *filling;
+    struct dictionary_builder *dictionaries[2];
     bool is_row_open; /* the last key is a row of this part */
     struct part_rows *written; /* by the thread; NULL: there is none */
     pthread_t thread;
-    enum colander_code write_code; /* the thread's, */
+    double words_size; /* of the thread while there is one, as what follows */
+    enum colander_code write_code;
     struct colander_error write_err;
 };
+
+/* Returns whether words of texts are collected. */
+static bool
+has_dictionary(const struct settings *settings)
+{
+    return settings->options.words && settings->options.rows_per_segment != 0;
+}
+
+/* Gives the part the dictionary that `before` (NULL: none) does not end. */
+static enum colander_code
+give_dictionary(struct filter_builder *builder, struct part_rows *part,
+                const struct part_rows *before, struct colander_error *err)
+{
+    struct dictionary_builder **chosen = &builder->dictionaries[0];
+
+    if (!has_dictionary(builder->settings))
+        return COLANDER_OK;
+    if (before != NULL)
+        chosen += (before->dictionary == *chosen) == before->ends_dictionary;
+    if (*chosen == NULL)
+        *chosen = dictionary_builder_create();
+    part->dictionary = *chosen;
+    if (*chosen == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to build a filter");
+    return COLANDER_OK;
+}
 
 enum colander_code
 filter_builder_create(const char *path, struct settings *settings,
@@ -49,6 +83,8 @@ filter_builder_create(const char *path, struct settings *settings,
     created->filling = &created->parts[0];
     code = part_rows_init(created->filling, settings, err);
     if (code == COLANDER_OK)
+        code = give_dictionary(created, created->filling, NULL, err);
+    if (code == COLANDER_OK)
         code = filter_writer_create(path, &created->writer, err);
     if (code != COLANDER_OK) {
         filter_builder_destroy(created);
@@ -65,8 +101,9 @@ write_run(void *context)
 {
     struct filter_builder *builder = context;
 
-    builder->write_code = part_rows_write(builder->written, builder->writer,
-                                          &builder->write_err);
+    builder->write_code =
+        part_rows_write(builder->written, builder->writer,
+                        &builder->words_size, &builder->write_err);
     return NULL;
 }
 
@@ -91,8 +128,13 @@ end_part(struct filter_builder *builder, struct colander_error *err)
     struct part_rows *next = &builder->parts[full == &builder->parts[0]];
     enum colander_code code = await_part(builder, err);
 
+    full->ends_dictionary =
+        full->dictionary != NULL &&
+        dictionary_builder_share(full->dictionary) >= DICTIONARY_ENOUGH;
     if (code == COLANDER_OK && next->settings == NULL)
         code = part_rows_init(next, builder->settings, err);
+    if (code == COLANDER_OK)
+        code = give_dictionary(builder, next, full, err);
     if (code != COLANDER_OK)
         return code;
     builder->rows_before += full->row_count;
@@ -100,7 +142,8 @@ end_part(struct filter_builder *builder, struct colander_error *err)
     builder->written = full;
     if (thread_create(&builder->thread, write_run, builder) != 0) {
         builder->written = NULL;
-        return part_rows_write(full, builder->writer, err);
+        return part_rows_write(full, builder->writer, &builder->words_size,
+                               err);
     }
     builder->filling = next;
     return COLANDER_OK;
@@ -115,6 +158,8 @@ filter_builder_destroy(struct filter_builder *builder)
     filter_writer_destroy(builder->writer);
     part_rows_release(&builder->parts[0]);
     part_rows_release(&builder->parts[1]);
+    dictionary_builder_destroy(builder->dictionaries[0]);
+    dictionary_builder_destroy(builder->dictionaries[1]);
     colander_buffer_release(&builder->deleted);
     free(builder->spans);
     settings_unref(builder->settings);
@@ -204,8 +249,10 @@ filter_builder_finish(struct filter_builder *builder,
     struct filter_head head;
     enum colander_code code = await_part(builder, err);
 
+    builder->filling->ends_dictionary = has_dictionary(builder->settings);
     if (code == COLANDER_OK)
-        code = part_rows_write(builder->filling, builder->writer, err);
+        code = part_rows_write(builder->filling, builder->writer,
+                               &builder->words_size, err);
     if (code != COLANDER_OK)
         return code;
     memset(&head, 0, sizeof(head));
@@ -214,6 +261,7 @@ filter_builder_finish(struct filter_builder *builder,
     head.hash_version = COLANDER_HASH_VERSION;
     head.words_version =
         builder->settings->options.words ? TEXT_WORDS_VERSION : 0;
+    head.words_size = (uint64_t)builder->words_size;
     head.unfiltered_count = builder->settings->unfiltered_count;
     memcpy(head.unfiltered, builder->settings->unfiltered,
            sizeof(head.unfiltered));

@@ -107,18 +107,40 @@ part_rows_is_full(const struct part_rows *rows)
            rows->entries.count >= FILTER_PART_ENTRIES ||
            (rows->orders != NULL &&
             order_builder_size(rows->orders) >= FILTER_PART_VALUES) ||
+           (rows->dictionary != NULL &&
+            dictionary_builder_share(rows->dictionary) >= 1) ||
            rows->keys.size >= FILTER_PART_KEY_BYTES;
 }
 
+static enum colander_code
+add_word(struct part_rows *rows, uint64_t hash)
+{
+    const size_t before = rows->entries.count;
+    enum colander_code code =
+        entry_list_add_word(&rows->entries, hash, rows->word_tag,
+                            rows->row_count - 1, rows->visit_err);
+
+    rows->word_count += rows->entries.count - before;
+    return code;
+}
+
+/* Every word is looked up in the dictionary: entries have parts of hashes. */
 static void
-visit_word(void *context, uint64_t hash)
+visit_word(void *context, const struct text_word *word)
 {
     struct part_rows *rows = context;
+    const size_t size = word->folded.size;
 
-    if (rows->visit_code == COLANDER_OK)
-        rows->visit_code =
-            entry_list_add_word(&rows->entries, hash, rows->word_tag,
-                                rows->row_count - 1, rows->visit_err);
+    if (rows->visit_code == COLANDER_OK && !word->is_value)
+        rows->visit_code = add_word(rows, word->hash);
+    if (rows->visit_code != COLANDER_OK || rows->dictionary == NULL)
+        return;
+    rows->visit_code =
+        size == 0 || size > DICTIONARY_WORD_MAX
+            ? add_word(rows, DICTIONARY_LONG_HASH)
+            : dictionary_builder_add(rows->dictionary, word->hash,
+                                     rows->word_tag, word->folded,
+                                     rows->visit_err);
 }
 
 static void
@@ -169,11 +191,28 @@ part_rows_add_values(struct part_rows *rows, struct colander_slice row,
 
 /* -------------------------------------------------------------- writing --- */
 
+/* Where the locator is written, and how large it is. */
+struct locator_target {
+    struct filter_writer *writer;
+    uint64_t size;
+};
+
 static enum colander_code
 sink_locator(void *context, struct colander_slice block, uint32_t first,
              struct colander_error *err)
 {
-    return filter_writer_block(context, FILTER_LOCATOR, block, first, err);
+    struct locator_target *target = context;
+
+    target->size += block.size;
+    return filter_writer_block(target->writer, FILTER_LOCATOR, block, first,
+                               err);
+}
+
+static enum colander_code
+sink_dictionary(void *context, struct colander_slice block, uint32_t first,
+                struct colander_error *err)
+{
+    return filter_writer_block(context, FILTER_DICTIONARY, block, first, err);
 }
 
 static enum colander_code
@@ -294,29 +333,33 @@ choose_fine(const struct part_rows *rows)
                : AUTO_SEGMENT;
 }
 
+/* `added` entries were sorted. */
 static enum colander_code
-write_located(const struct part_rows *rows, struct filter_part *part,
-              struct filter_writer *writer,
-              struct colander_error *err)
+write_located(const struct part_rows *rows, size_t added,
+              struct filter_part *part, struct filter_writer *writer,
+              double *words_size, struct colander_error *err)
 {
+    struct locator_target target = {writer, 0};
     enum colander_code code;
 
     part->shape.fine = choose_fine(rows);
     part->shape.coarse = coarse_of(rows->settings);
     locator_shape_fit(&part->shape, part->hash_count);
     code = locator_build(&part->shape, rows->entries.entries,
-                         rows->entries.count, sink_locator, writer,
-                         err);
+                         rows->entries.count, sink_locator, &target, err);
+    if (added > 0)
+        *words_size +=
+            (double)target.size * (double)rows->word_count / (double)added;
     if (code == COLANDER_OK)
         code = write_keys(rows, part->shape.fine, writer, err);
     return code;
 }
 
-
 static enum colander_code
 write_part(struct part_rows *rows, struct filter_writer *writer,
-           struct colander_error *err)
+           double *words_size, struct colander_error *err)
 {
+    const size_t added = rows->entries.count;
     struct filter_part part;
     enum colander_code code;
     size_t offset = 0;
@@ -334,24 +377,28 @@ write_part(struct part_rows *rows, struct filter_writer *writer,
     part.shape.hash_bits = (uint8_t)rows->settings->options.hash_bits;
     part.first_key = read_key(&rows->keys, &offset);
     part.last_key = part_rows_last_key(rows);
-    code = has_locator(rows) ? write_located(rows, &part, writer, err)
+    code = has_locator(rows) ? write_located(rows, added, &part, writer, words_size, err)
                              : write_presence(rows, &part, writer, err);
+    if (code == COLANDER_OK && rows->ends_dictionary)
+        code = dictionary_builder_write(rows->dictionary, sink_dictionary,
+                                        writer, err);
     return code == COLANDER_OK ? filter_writer_part_end(writer, &part, err)
                                : code;
 }
 
 enum colander_code
 part_rows_write(struct part_rows *rows, struct filter_writer *writer,
-                struct colander_error *err)
+                double *words_size, struct colander_error *err)
 {
     enum colander_code code;
 
     if (rows->row_count == 0)
         return COLANDER_OK;
-    code = write_part(rows, writer, err);
+    code = write_part(rows, writer, words_size, err);
     rows->row_count = 0;
     rows->row_bytes = 0;
     rows->key_bytes = 0;
+    rows->word_count = 0;
     colander_buffer_clear(&rows->keys);
     entry_list_clear(&rows->entries);
     return code;

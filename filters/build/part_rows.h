@@ -14,6 +14,7 @@
 #define COLANDER_FILTERS_BUILD_PART_ROWS_H
 
 #include "filters/build/entry_list.h"
+#include "filters/dictionary.h"
 #include "filters/filter_file.h"
 #include "filters/order.h"
 
@@ -26,6 +27,11 @@ struct part_rows {
     size_t last;                 /* offset of the last one */
     uint64_t row_bytes;          /* of keys and rows */
     uint64_t key_bytes;          /* of the keys, front-coded */
+    size_t word_count;           /* entries of words */
+
+    /* Set by the caller. */
+    struct dictionary_builder *dictionary; /* of their words; NULL: none */
+    bool ends_dictionary;                  /* which is written with them */
 
     /* Of the row being visited. */
     uint32_t skip_depth; /* depth of its unfiltered column, or 0 */
@@ -57,9 +63,10 @@ COLANDER_CHECKED enum colander_code
 part_rows_add_values(struct part_rows *rows, struct colander_slice row,
                      struct colander_error *err);
 
-/* Writes the part, unless it has no rows, and removes the rows. */
-COLANDER_CHECKED enum colander_code part_rows_write(
-    struct part_rows *rows, struct filter_writer *writer,
-    struct colander_error *err);
+/* Writes the part, unless it has no rows, and removes the rows. Adds to
+ * *words_size about how many bytes words take in the locator. */
+COLANDER_CHECKED enum colander_code
+part_rows_write(struct part_rows *rows, struct filter_writer *writer,
+                double *words_size, struct colander_error *err);
 
 #endif

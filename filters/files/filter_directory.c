@@ -8,6 +8,7 @@
  */
 #include "filters/files/filter_directory.h"
 
+#include "filters/files/dictionary_code.h"
 #include "filters/order.h"
 
 #include <assert.h>
@@ -118,6 +119,8 @@ filter_part_places(const struct filter_part *part, enum filter_block_kind kind)
         return locator_units(&part->shape, part->shape.fine);
     case FILTER_PRESENCE:
         return part->presence.block_count;
+    case FILTER_DICTIONARY:
+        return dictionary_first(LOCATOR_TAGS, 0);
     default:
         return ORDER_PLACES;
     }
@@ -253,7 +256,8 @@ take_number(struct bytes_reader *input, uint64_t max)
 }
 
 static void
-take_head(struct bytes_reader *input, struct filter_head *head)
+take_head(struct bytes_reader *input, uint32_t version,
+          struct filter_head *head)
 {
     struct colander_slice tag = bytes_read(input, SST_TAG_SIZE);
 
@@ -261,6 +265,8 @@ take_head(struct bytes_reader *input, struct filter_head *head)
         memcpy(head->tag, tag.data, SST_TAG_SIZE);
     head->entry_count = take_number(input, UINT64_MAX);
     head->words_version = take_number(input, UINT64_MAX);
+    if (version >= FILTER_FILE_VERSION_DICTIONARIES)
+        head->words_size = take_number(input, UINT64_MAX);
     head->hash_version = (uint32_t)take_number(input, UINT32_MAX);
     head->unfiltered_count =
         (uint32_t)take_number(input, FILTER_UNFILTERED_MAX);
@@ -272,6 +278,8 @@ take_head(struct bytes_reader *input, struct filter_head *head)
 struct decoder {
     struct bytes_reader input;
     struct filter_file *file;
+    uint32_t version;
+    uint32_t kinds;              /* that the version has */
     uint64_t key_offset;         /* of the next key, in file->keys */
     uint32_t next;               /* index of the next part */
     uint32_t ends[FILTER_KINDS]; /* of the places of each kind of the part */
@@ -319,11 +327,12 @@ static void
 take_place(struct decoder *decoder, struct filter_part *part)
 {
     const uint64_t word_max =
-        (uint64_t)FILTER_BLOCK_SIZE_MAX * FILTER_KINDS + FILTER_KINDS - 1;
+        ((uint64_t)FILTER_BLOCK_SIZE_MAX + 1) * decoder->kinds - 1;
     uint64_t word = take_number(&decoder->input, word_max);
     uint64_t first = take_number(&decoder->input, UINT32_MAX);
-    enum filter_block_kind kind = (enum filter_block_kind)(word % FILTER_KINDS);
-    uint64_t size = word / FILTER_KINDS + FILTER_CHECKSUM_SIZE;
+    enum filter_block_kind kind =
+        (enum filter_block_kind)(word % decoder->kinds);
+    uint64_t size = word / decoder->kinds + FILTER_CHECKSUM_SIZE;
     uint32_t index = part->block_first[kind] + part->block_count[kind];
     struct filter_place *place = &decoder->file->places[index];
     bool is_good = !decoder->input.is_bad && index < decoder->ends[kind] &&
@@ -356,7 +365,8 @@ take_places(struct decoder *decoder, struct filter_part *part)
         uint32_t left = decoder->file->place_count - decoder->next;
 
         part->block_first[kind] = decoder->next;
-        decoder->next += (uint32_t)take_number(&decoder->input, left);
+        if (kind < decoder->kinds)
+            decoder->next += (uint32_t)take_number(&decoder->input, left);
         decoder->ends[kind] = decoder->next;
     }
     for (uint32_t i = before; i < decoder->next && !decoder->input.is_bad; i++)
@@ -464,7 +474,7 @@ take_file(struct decoder *decoder, const char *path, struct colander_error *err)
     uint64_t place_count;
     uint64_t key_size;
 
-    take_head(input, &head);
+    take_head(input, decoder->version, &head);
     part_count = take_number(input, input->left.size / PART_SIZE_MIN);
     place_count = take_number(input, input->left.size / PLACE_SIZE_MIN);
     key_size = take_number(input, input->left.size);
@@ -496,6 +506,10 @@ decode_directory(const struct ending *ending, const char *path,
     decoder.input = bytes_reader_of(ending->directory);
     decoder.offset = FILTER_BEGINNING_SIZE;
     decoder.end = ending->offset;
+    decoder.version = ending->version;
+    decoder.kinds = ending->version < FILTER_FILE_VERSION_DICTIONARIES
+                        ? FILTER_DICTIONARY
+                        : FILTER_KINDS;
     code = take_file(&decoder, path, err);
     if (code != COLANDER_OK)
         return code;

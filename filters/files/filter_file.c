@@ -7,6 +7,8 @@
  */
 #include "filters/files/filter_directory.h"
 
+#include "filters/dictionary.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -98,9 +100,36 @@ read_place(const struct filter_file *file, int fd,
     return COLANDER_OK;
 }
 
+/* Replaces a block of a dictionary by what it was compressed from. */
 static enum colander_code
-load_block(const struct filter_file *file, uint32_t index, bool is_kept,
-           struct cached_block **block, struct colander_error *err)
+unpack_block(const struct filter_file *file, struct cached_block **block,
+             struct colander_error *err)
+{
+    struct cached_block *packed = *block;
+    const size_t size = dictionary_block_size(packed->bytes);
+    enum colander_code code = COLANDER_OK;
+
+    *block = size == 0 ? NULL : block_cache_allocate(file->cache, size);
+    if (size == 0)
+        code = filter_fail_damaged(file->path, "a dictionary is damaged", err);
+    else if (*block == NULL)
+        code = filter_fail_memory(file->path, err);
+    else if (!dictionary_block_unpack(packed->bytes, block_cache_bytes(*block),
+                                      size))
+        code = filter_fail_damaged(file->path,
+                                   "a dictionary cannot be decompressed", err);
+    block_cache_release(file->cache, packed);
+    if (code == COLANDER_OK)
+        return COLANDER_OK;
+    block_cache_release(file->cache, *block);
+    *block = NULL;
+    return code;
+}
+
+static enum colander_code
+load_block(const struct filter_file *file, enum filter_block_kind kind,
+           uint32_t index, bool is_kept, struct cached_block **block,
+           struct colander_error *err)
 {
     const struct filter_place *place = &file->places[index];
     struct cached_block *loaded;
@@ -121,6 +150,10 @@ load_block(const struct filter_file *file, uint32_t index, bool is_kept,
         return code;
     }
     block_cache_cut(loaded, place->size);
+    if (kind == FILTER_DICTIONARY)
+        code = unpack_block(file, &loaded, err);
+    if (code != COLANDER_OK)
+        return code;
     if (is_kept)
         block_cache_add(file->cache, loaded, file->salt, index);
     *block = loaded;
@@ -195,7 +228,7 @@ filter_file_block(const struct filter_file *file,
     *block = block_cache_find(file->cache, file->salt, index);
     if (*block != NULL)
         return COLANDER_OK;
-    return load_block(file, index, true, block, err);
+    return load_block(file, kind, index, true, block, err);
 }
 
 void
@@ -243,7 +276,7 @@ filter_file_nth_block(const struct filter_file *file,
     *block = block_cache_find(file->cache, file->salt, index);
     if (*block != NULL)
         return COLANDER_OK;
-    return load_block(file, index, false, block, err);
+    return load_block(file, kind, index, false, block, err);
 }
 
 /* -------------------------------------------------------------- checks --- */

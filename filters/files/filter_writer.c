@@ -369,7 +369,7 @@ make_directory(const struct filter_writer *writer,
     struct filter_span before = {0, 0, 0};
     enum colander_code code = colander_buffer_reserve(
         directory,
-        sizeof(*head) + 9 * NUMBER_SIZE_MAX + 8 + writer->parts.size +
+        sizeof(*head) + 10 * NUMBER_SIZE_MAX + 8 + writer->parts.size +
             span_count * (2 * NUMBER_SIZE_MAX + sizeof(spans->key_sum)),
         err);
 
@@ -379,6 +379,7 @@ make_directory(const struct filter_writer *writer,
     add_bytes(directory, head->tag, SST_TAG_SIZE);
     add_number(directory, head->entry_count);
     add_number(directory, head->words_version);
+    add_number(directory, head->words_size);
     add_number(directory, head->hash_version);
     add_number(directory, head->unfiltered_count);
     for (uint32_t i = 0; i < head->unfiltered_count; i++)

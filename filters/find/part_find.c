@@ -1,14 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 #include "filters/part_find.h"
 
+#include "core/array.h"
 #include "filters/order.h"
 #include "filters/settings.h"
+
+#include <stdlib.h>
 
 /* Reading this few rows costs less than one more lookup. */
 #define ROWS_WORTH_VERIFYING 32
 
 /* More groups of a condition would not stay in the processor's cache. */
 #define FETCHED_MAX 16
+
+/* Looking up a word in the parts of a dictionary costs as much as reading so
+ * many rows, together with all others. */
+#define ROWS_OF_A_WORD 128
+#define WORDS_MIN 64
 
 bool
 filter_query_is_unfiltered(const struct filter_query *query,
@@ -81,6 +89,7 @@ struct asked {
     const struct filter_file *filter;
     const struct filter_part *part;
     const struct hash_hints *hints;
+    struct piece_answers *pieces;
 };
 
 /* Returns whether the part may contain hash `index` of the query, as far as the
@@ -212,6 +221,140 @@ keep_rows_of_column(const struct asked *asked, const struct filter_query *query,
     if (code == COLANDER_OK)
         code = row_ranges_intersect(ranges, &other, err);
     row_ranges_release(&other);
+    return code;
+}
+
+/* --------------------------------------------------------------- pieces --- */
+
+void
+piece_answers_release(struct piece_answers *pieces)
+{
+    for (size_t i = 0; i < pieces->count; i++)
+        free(pieces->answers[i].found.words);
+    free(pieces->answers);
+    memset(pieces, 0, sizeof(*pieces));
+}
+
+/* Returns how many words of a dictionary are worth looking up. */
+static size_t
+words_worth(const struct filter_file *filter, uint32_t index)
+{
+    const struct filter_part *last = &filter->parts[index];
+    uint64_t first_row = last->first_row;
+
+    while (index > 0 &&
+           filter->parts[index - 1].block_count[FILTER_DICTIONARY] == 0)
+        first_row = filter->parts[--index].first_row;
+    return WORDS_MIN + (last->first_row + last->shape.row_count - first_row) /
+                           ROWS_OF_A_WORD;
+}
+
+/* Asks the dictionary of part `index`. */
+static enum colander_code
+ask_dictionary(const struct asked *asked, struct piece_answer *answer,
+               uint32_t index, struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const struct filter_query *query = answer->query;
+    struct piece_answers *pieces = asked->pieces;
+    enum colander_code code;
+
+    answer->salt = filter->salt;
+    answer->index = UINT32_MAX;
+    code = dictionary_find(filter, index, query_tag(query), query->piece,
+                           words_worth(filter, index), &answer->found, err);
+    if (code != COLANDER_OK)
+        return code;
+    answer->index = index;
+    pieces->is_too_many |= answer->found.is_too_many;
+    pieces->words_found += answer->found.count;
+    if (pieces->some[0] == '\0')
+        memcpy(pieces->some, answer->found.some, sizeof(pieces->some));
+    return COLANDER_OK;
+}
+
+/* Sets *found to the words that have the piece in them, of the part and perhaps
+ * others; NULL: there are none. */
+static enum colander_code
+find_words(const struct asked *asked, const struct filter_query *query,
+           const struct dictionary_answer **found, struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const uint32_t index =
+        dictionary_part(filter, (uint32_t)(asked->part - filter->parts));
+    struct piece_answers *pieces = asked->pieces;
+    struct piece_answer *answer = NULL;
+    enum colander_code code;
+
+    *found = NULL;
+    if (index == filter->part_count)
+        return COLANDER_OK;
+    for (size_t i = 0; i < pieces->count && answer == NULL; i++) {
+        if (pieces->answers[i].query == query)
+            answer = &pieces->answers[i];
+    }
+    if (answer == NULL) {
+        code = array_reserve(&pieces->answers, pieces->count, &pieces->capacity,
+                             1, err);
+        if (code != COLANDER_OK)
+            return code;
+        answer = &pieces->answers[pieces->count++];
+        memset(answer, 0, sizeof(*answer));
+        answer->query = query;
+        answer->index = UINT32_MAX;
+    }
+    code = answer->salt == filter->salt && answer->index == index
+               ? COLANDER_OK
+               : ask_dictionary(asked, answer, index, err);
+    *found = &answer->found;
+    return code;
+}
+
+/* Adds the rows that have one of the words. */
+static enum colander_code
+find_rows_of_words(const struct asked *asked,
+                   const struct dictionary_answer *found,
+                   struct row_ranges *ranges, struct colander_error *err)
+{
+    struct locator_answer answer = {0, 0};
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < found->count && code == COLANDER_OK; i++) {
+        const struct dictionary_word *word = &found->words[i];
+
+        code = locate(asked, word->hash, word->tag, ranges, &answer, err);
+        if (code == COLANDER_OK)
+            code = locate(asked, word->value_hash, word->tag, ranges, &answer,
+                          err);
+    }
+    return code;
+}
+
+static enum colander_code
+find_piece(const struct asked *asked, const struct filter_query *query,
+           struct row_ranges *ranges, struct colander_error *err)
+{
+    const struct filter_file *filter = asked->filter;
+    const struct dictionary_answer *found;
+    struct locator_answer answer = {0, 0};
+    enum colander_code code;
+
+    if (filter->version < FILTER_FILE_VERSION_DICTIONARIES ||
+        filter->head.words_version != TEXT_WORDS_VERSION ||
+        asked->part->presence.block_count != 0) {
+        asked->pieces->is_unknown = true;
+        return all_rows(asked->part, ranges, err);
+    }
+    row_ranges_clear(ranges);
+    code = find_words(asked, query, &found, err);
+    if (code == COLANDER_OK && found != NULL && found->is_too_many)
+        return all_rows(asked->part, ranges, err);
+    if (code == COLANDER_OK && found != NULL)
+        code = find_rows_of_words(asked, found, ranges, err);
+    if (code == COLANDER_OK)
+        code = locate(asked, DICTIONARY_LONG_HASH, query_tag(query), ranges,
+                      &answer, err);
+    row_ranges_order(ranges);
     return code;
 }
 
@@ -369,6 +512,8 @@ count_rows(const struct asked *asked, const struct filter_query *query,
          query->kind == FILTER_QUERY_PREFIX) &&
         !lacks_leaf(asked->filter, query))
         return count_range(asked, query, rows, err);
+    if (query->kind == FILTER_QUERY_PIECE) /* more than all others */
+        *rows = UINT64_MAX - query->piece.size;
     if (!is_located(asked, query))
         return COLANDER_OK;
     for (size_t i = 0; i < query->hash_count && code == COLANDER_OK; i++) {
@@ -465,14 +610,19 @@ find(const struct asked *asked, const struct filter_query *query,
     case FILTER_QUERY_PREFIX:
     case FILTER_QUERY_EXISTS:
     case FILTER_QUERY_WORD:
+    case FILTER_QUERY_PIECE:
         break;
     }
     if (lacks_leaf(asked->filter, query))
         return all_rows(asked->part, ranges, err);
     if (query->kind == FILTER_QUERY_EXISTS)
         return find_hashes(asked, query, ranges, err);
-    code = query->hash_count > 0 ? find_hashes(asked, query, ranges, err)
-                                 : find_range(asked, query, ranges, err);
+    if (query->kind == FILTER_QUERY_PIECE)
+        code = find_piece(asked, query, ranges, err);
+    else if (query->hash_count > 0)
+        code = find_hashes(asked, query, ranges, err);
+    else
+        code = find_range(asked, query, ranges, err);
     if (code != COLANDER_OK)
         return code;
     return keep_rows_of_column(asked, query, ranges, err);
@@ -481,9 +631,10 @@ find(const struct asked *asked, const struct filter_query *query,
 enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,
-          struct row_ranges *ranges, struct colander_error *err)
+          struct piece_answers *pieces, struct row_ranges *ranges,
+          struct colander_error *err)
 {
-    const struct asked asked = {filter, part, hints};
+    const struct asked asked = {filter, part, hints, pieces};
 
     return find(&asked, query, ranges, err);
 }
@@ -514,7 +665,7 @@ part_fetch(const struct filter_file *filter, const struct filter_part *part,
            const struct filter_query *query, const struct hash_hints *hints,
            unsigned step)
 {
-    const struct asked asked = {filter, part, hints};
+    const struct asked asked = {filter, part, hints, NULL};
 
     fetch(&asked, query, step);
 }

@@ -35,7 +35,8 @@ struct planning {
     struct plan *plan;
     const struct stream_find *find;
     struct row_ranges ranges; /* of the current part */
-    uint64_t *slots;          /* a bit for each that may match */
+    struct piece_answers pieces;
+    uint64_t *slots; /* a bit for each that may match */
     size_t slot_words;
     uint64_t *hash_slots; /* the same for each hash; NULL: not kept */
     uint64_t row_count;   /* approximate rows that a scan would read */
@@ -131,6 +132,7 @@ ask_hierarchy(const struct planning *planning, const struct filter_query *query,
                             slots, err);
     case FILTER_QUERY_RANGE:
     case FILTER_QUERY_PREFIX:
+    case FILTER_QUERY_PIECE:
     case FILTER_QUERY_OPEN:
         break;
     }
@@ -276,7 +278,7 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     enum colander_code code;
 
     code = part_find(file->filter, part, planning->find->request->query, &hints,
-                     ranges, err);
+                     &planning->pieces, ranges, err);
     if (code != COLANDER_OK)
         return code;
     if (has_keys)
@@ -651,6 +653,20 @@ scan_cost(const struct planning *planning)
            (uint64_t)((double)rows * blocks * COST_SCAN_BLOCK);
 }
 
+static const char *
+reason_of(const struct planning *planning)
+{
+    if (!planning->plan->is_scan)
+        return "value filters say which rows may match";
+    if (planning->pieces.is_too_many)
+        return "what is looked for is in too many words: reading candidates "
+               "would cost more than all rows";
+    if (planning->pieces.is_unknown)
+        return "some files have no dictionary of words: reading candidates "
+               "would cost more than all rows";
+    return "reading candidates would cost more than all rows";
+}
+
 static void
 choose(struct planning *planning, bool may_scan)
 {
@@ -658,9 +674,10 @@ choose(struct planning *planning, bool may_scan)
 
     explain->rows_expected = planning->rows;
     planning->plan->is_scan = may_scan && planning->cost > scan_cost(planning);
-    explain->reason = planning->plan->is_scan
-                          ? "reading candidates would cost more than all rows"
-                          : "value filters say which rows may match";
+    explain->reason = reason_of(planning);
+    explain->words_found = planning->pieces.words_found;
+    memcpy(explain->some_words, planning->pieces.some,
+           sizeof(explain->some_words));
 }
 
 enum colander_code
@@ -688,6 +705,7 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
     if (code == COLANDER_OK)
         take_levels(&planning, family);
     row_ranges_release(&planning.ranges);
+    piece_answers_release(&planning.pieces);
     free(planning.slots);
     free(planning.hash_slots);
     if (code != COLANDER_OK)

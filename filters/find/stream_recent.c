@@ -75,6 +75,7 @@ recent_rows_suffice(const struct settings *settings,
         return true;
     case FILTER_QUERY_RANGE:
     case FILTER_QUERY_PREFIX:
+    case FILTER_QUERY_PIECE:
     case FILTER_QUERY_EXISTS:
     case FILTER_QUERY_OPEN:
         break;

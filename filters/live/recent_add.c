@@ -75,10 +75,8 @@ grow_values(struct candidate_write *write)
 }
 
 static void
-add_hash(void *context, uint64_t hash)
+add_hash(struct candidate_write *write, uint64_t hash)
 {
-    struct candidate_write *write = context;
-
     if (write->is_short ||
         (write->value_count == write->value_capacity && !grow_values(write))) {
         write->is_short = true;
@@ -86,6 +84,14 @@ add_hash(void *context, uint64_t hash)
     }
     write->values[write->value_count++] =
         (struct recent_value){hash, write->tag};
+}
+
+/* Pieces of words are looked for in the rows. */
+static void
+add_word(void *context, const struct text_word *word)
+{
+    if (!word->is_value)
+        add_hash(context, word->hash);
 }
 
 static void
@@ -100,7 +106,7 @@ visit_value(void *context, const struct row_value *value)
     write->tag = column_tag(value->path_hash);
     add_hash(write, colander_value_hash(&value->value));
     if (value->value.type == COLANDER_STRING && settings->options.words)
-        text_words(value->value.bytes, add_hash, write);
+        text_words(value->value.bytes, add_word, write);
 }
 
 /* Switches to the family of the next row. */

@@ -111,6 +111,18 @@ add_reason(const struct explanation *explanation, struct report *report)
                    NUMBER_OF(counts->rows_expected, "candidate"));
 }
 
+/* Words in which a dictionary has found others. */
+static void
+add_found_words(const struct colander_explain *counts, struct report *report)
+{
+    if (counts->words_found == 0)
+        return;
+    report_add(report, " (%s of dictionaries, such as ",
+               NUMBER_OF(counts->words_found, "word"));
+    report_add_text(report, colander_slice_text(counts->some_words));
+    report_add(report, ")");
+}
+
 /* The words that filters look for. */
 static void
 add_words(const struct explanation *explanation, struct report *report)
@@ -123,6 +135,7 @@ add_words(const struct explanation *explanation, struct report *report)
         words.size > 0) {
         report_line(report, "words", "%s", "");
         report_add_text(report, colander_buffer_slice(&words));
+        add_found_words(&explanation->counts, report);
     }
     colander_buffer_release(&words);
 }

@@ -60,9 +60,12 @@ local function is_bridge(path)
     return path:find("%.cc$") or path:find("^core/engine/")
 end
 
--- In core only this one decompresses RocksDB's blocks.
+-- In core only this one decompresses RocksDB's blocks, and in filters only
+-- dictionaries are compressed.
 local function is_codec(path)
-    return path == "core/tables/table_codec.c" or not path:find("^core/")
+    return path == "core/tables/table_codec.c" or
+           path:find("^filters/files/dictionary_%a+%.c$") or
+           not (path:find("^core/") or path:find("^filters/"))
 end
 
 -- In loading only the reader of schema files knows Lua.
@@ -80,8 +83,10 @@ local libraries = {
       layers = { loading = true, scripting = true, shell = true },
       files = reads_lua, only = "scripting, shell and loading/schema_*.c" },
     { header = "^zlib%.h", layers = { loading = true } },
-    { header = "^zstd[%w_]*%.h", layers = { core = true, loading = true },
-      files = is_codec, only = "core/tables/table_codec.c and loading" },
+    { header = "^zstd[%w_]*%.h",
+      layers = { core = true, filters = true, loading = true },
+      files = is_codec,
+      only = "core/tables/table_codec.c, filters/files/dictionary_*.c and loading" },
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
       only = "core/tables/table_codec.c" },
     { header = "^microhttpd%.h", layers = { serve = true } },

@@ -34,6 +34,7 @@ enum way {
     ABSENT,
     AND,
     PHRASE,
+    BEGINNING,
     PIECE,
     PATTERN,
     PATTERN_WORD,
@@ -58,6 +59,7 @@ static const struct way_of {
     [ABSENT] = {"absent_word", 400},
     [AND] = {"and", 1},
     [PHRASE] = {"phrase", 400},
+    [BEGINNING] = {"beginning", 400},
     [PIECE] = {"piece", 20},
     [PATTERN] = {"regex", 20},
     [PATTERN_WORD] = {"regex_with_a_word", 20},
@@ -352,6 +354,9 @@ make_where(enum way way, uint64_t group)
         (void)sprintf(text, "five%06" PRIu64 " tail", group);
         how = COLANDER_SEARCH_PHRASE;
         break;
+    case BEGINNING:
+        (void)sprintf(text, "five%06" PRIu64 "*", group);
+        break;
     case PIECE:
         (void)sprintf(text, "ive%06" PRIu64, group);
         how = COLANDER_SEARCH_PIECE;
@@ -502,6 +507,18 @@ print(struct experiment *it, const struct bench_options *options,
                  (double)(stats.locator_size - it->plain.locator_size) /
                      (double)it->json_size,
                  "words_share");
+    bench_figure(figures, 4,
+                 (double)stats.dictionary_size / (double)it->json_size,
+                 "dictionary_share");
+    bench_figure(figures, 4,
+                 (double)(stats.filter_size - it->plain.filter_size) /
+                     (double)it->json_size,
+                 "words_and_dictionary_share");
+    bench_figure(figures, 3,
+                 bench_turns_ratio(&it->turns, SHORT_PIECE, SCAN, 0),
+                 "piece_of_two_over_scan");
+    bench_figure(figures, 3, bench_turns_ratio(&it->turns, EVERYTHING, SCAN, 0),
+                 "regex_of_anything_over_scan");
     bench_figure(figures, 1, (double)it->json_size / (double)it->rows,
                  "row_size");
     for (unsigned way = 0; way < count; way++)

@@ -33,30 +33,42 @@ row_list_init(struct row_list *list, struct colander_slice row)
     OK(row_values(row, row_list_add, list, NULL));
 }
 
-/* Whether a text has a word, and so one of two hashes. */
+/* Whether a text has a word, and so one of two hashes, or one with a piece in
+ * it. */
 struct asked_word {
-    const uint64_t *hashes;
+    const struct filter_query *query;
     bool is_found;
 };
 
 static inline void
-visit_word(void *context, uint64_t hash)
+visit_word(void *context, const struct text_word *word)
 {
     struct asked_word *asked = context;
+    const struct colander_slice piece = asked->query->piece;
+    char text[512] = {0};
 
-    asked->is_found |= hash == asked->hashes[0];
+    if (asked->query->kind == FILTER_QUERY_WORD) {
+        asked->is_found |= word->hash == asked->query->hashes[0];
+        return;
+    }
+    assert_true(word->folded.size + 2 <= sizeof(text));
+    memcpy(text + 1, word->folded.data, word->folded.size);
+    asked->is_found |=
+        word->folded.size == 0 || /* it may be any */
+        memmem(text, word->folded.size + 2, piece.data, piece.size) != NULL;
 }
 
 static inline bool
 word_is_asked(const struct filter_query *query,
               const struct colander_value *value)
 {
-    struct asked_word asked = {query->hashes, false};
+    struct asked_word asked = {query, false};
 
     if (value->type != COLANDER_STRING)
         return false;
     text_words(value->bytes, visit_word, &asked);
-    return asked.is_found || colander_value_hash(value) == query->hashes[1];
+    return asked.is_found || (query->kind == FILTER_QUERY_WORD &&
+                              colander_value_hash(value) == query->hashes[1]);
 }
 
 static inline bool
@@ -75,7 +87,7 @@ value_is_asked(const struct filter_query *query,
         return true;
     if (value->type >= COLANDER_ARRAY)
         return false;
-    if (query->kind == FILTER_QUERY_WORD)
+    if (query->kind == FILTER_QUERY_WORD || query->kind == FILTER_QUERY_PIECE)
         return word_is_asked(query, value);
     if (query->kind == FILTER_QUERY_PREFIX)
         return value->type == values[0].type &&

@@ -171,7 +171,8 @@ check_shape(const struct filter_query *query, bool is_root)
     } else if (query->kind != FILTER_QUERY_OPEN) {
         assert_true(query->path_length > 0 ||
                     query->kind == FILTER_QUERY_RANGE ||
-                    query->kind == FILTER_QUERY_WORD);
+                    query->kind == FILTER_QUERY_WORD ||
+                    query->kind == FILTER_QUERY_PIECE);
     }
     if (query->kind == FILTER_QUERY_RANGE)
         assert_true(query->has_low || query->has_high);

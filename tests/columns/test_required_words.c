@@ -1,6 +1,6 @@
 /*
- * Words that a search requires: each text in which it finds something has them,
- * or is one word. So filters that know the words of texts deny none.
+ * Words, and parts of words, that a search requires: each text in which it
+ * finds something has them. So filters that know the words of texts deny none.
  *
  * COLANDER_SEED repeats a run. COLANDER_RUNS sets the number of texts.
  *
@@ -52,31 +52,44 @@ draw_text(uint64_t *random, char text[TEXT_MAX])
 }
 
 struct words {
-    uint64_t hashes[TEXT_MAX];
+    uint64_t hashes[TEXT_MAX]; /* of those that are not all of the text */
     size_t count;
+    const struct search_term *term; /* that is looked for; or NULL */
+    bool has_term;
 };
 
+/* Whether a word has the term, as a dictionary would say. */
+static bool
+word_has(const struct text_word *word, const struct search_term *term)
+{
+    char text[TEXT_MAX + 2] = {0};
+
+    if (term->begins && term->ends)
+        return word->hash == text_word_hash(term->piece);
+    memcpy(text + 1, word->folded.data, word->folded.size);
+    return word->folded.size == 0 || /* it is not in the dictionary */
+           memmem(text, word->folded.size + 2, term->piece.data - term->begins,
+                  term->begins + term->piece.size + term->ends) != NULL;
+}
+
 static void
-add_word(void *context, uint64_t hash)
+add_word(void *context, const struct text_word *word)
 {
     struct words *words = context;
 
-    words->hashes[words->count++] = hash;
+    if (!word->is_value)
+        words->hashes[words->count++] = word->hash;
+    if (words->term != NULL)
+        words->has_term |= word_has(word, words->term);
 }
 
 static bool
-has_word(struct colander_slice text, const struct words *words,
-         const char *word)
+has_term(struct colander_slice text, const struct search_term *term)
 {
-    const struct colander_value whole = colander_string(text);
-    const struct colander_value value = colander_text(word);
-    const uint64_t hash = text_word_hash(colander_slice_text(word));
+    struct words words = {.term = term};
 
-    for (size_t i = 0; i < words->count; i++) {
-        if (words->hashes[i] == hash)
-            return true;
-    }
-    return colander_value_hash(&whole) == colander_value_hash(&value);
+    text_words(text, add_word, &words);
+    return words.has_term;
 }
 
 #define KINDS ((unsigned)COLANDER_SEARCH_PATTERN + 1)
@@ -84,6 +97,7 @@ has_word(struct colander_slice text, const struct words *words,
 struct counts {
     uint64_t found[KINDS];
     uint64_t required[KINDS];
+    uint64_t pieces[KINDS]; /* of these, of parts of words */
     uint64_t pruned[KINDS];
 };
 
@@ -144,16 +158,23 @@ static void
 compare(const struct search *search, enum colander_search how,
         struct colander_slice text, struct counts *counts)
 {
-    struct words words = {.count = 0};
-    const char *word = NULL;
-    bool is_found;
+    const struct search_term *terms;
     bool has_all = true;
+    bool has_one = true;
+    bool is_found;
+    size_t count;
 
-    text_words(text, add_word, &words);
     OK(search_text(search, text, &is_found, NULL));
-    while ((word = search_word(search, word)) != NULL) {
+    terms = search_terms(search, &count);
+    for (size_t i = 0; i < count; i++) {
+        const bool has = has_term(text, &terms[i]);
+
+        assert_true(i > 0 || !terms[i].is_other);
+        has_one = has || (terms[i].is_other && has_one);
         counts->required[how] += is_found;
-        has_all = has_all && has_word(text, &words, word);
+        counts->pieces[how] += is_found && !(terms[i].begins && terms[i].ends);
+        if (i + 1 == count || !terms[i + 1].is_other)
+            has_all = has_all && has_one;
     }
     assert_true(has_all || !is_found);
     counts->found[how] += is_found;
@@ -192,12 +213,14 @@ TEST(texts_that_are_found_have_the_words_that_are_required)
     }
     for (unsigned how = 0;
          how < (has_patterns ? KINDS : COLANDER_SEARCH_PATTERN); how++) {
-        printf("search %u: %" PRIu64 " found, of %" PRIu64 " words; %" PRIu64
+        printf("search %u: %" PRIu64 " found, of %" PRIu64
+               " words, of which %" PRIu64 " are parts; %" PRIu64
                " ruled out\n",
-               how, counts.found[how], counts.required[how],
+               how, counts.found[how], counts.required[how], counts.pieces[how],
                counts.pruned[how]);
         assert_true(counts.found[how] > 0 && counts.required[how] > 0 &&
                     counts.pruned[how] > 0);
+        assert_true(how == COLANDER_SEARCH_EQUAL || counts.pieces[how] > 0);
     }
 }
 

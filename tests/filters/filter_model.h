@@ -190,6 +190,40 @@ model_add_block(struct model *model, enum filter_block_kind kind,
 /* The example file of filters/FORMAT.md. */
 static const uint8_t golden[] __attribute__((unused)) = {
     /* 0: the beginning */
+    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 5, 0, 0, 0, 0, 0, 0, 0,
+    0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
+    /* 24: a block of the locator, and its checksum */
+    'l', 'o', 'c', 'a', 't', 'o', 'r', 0x7f, 0xfe, 0x0d, 0x04, 0x00, 0xe1, 0xe7,
+    0x19,
+    /* 39: a block of keys */
+    'k', 'e', 'y', 's', 0x78, 0x62, 0x0d, 0xcc, 0xc4, 0x7b, 0x19, 0x42,
+    /* 51: the directory: salt, tag */
+    0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 't', 'a', 'g', ' ', 'o',
+    'f', ' ', '1', '6', ' ', 'b', 'y', 't', 'e', 's', '.',
+    /* 75: 300 entries, words of version 7 and 9 bytes, hash version 1, a column
+     * left out */
+    0xac, 0x02, 7, 9, 1, 1, 8, 7, 6, 5, 4, 3, 2, 1,
+    /* 89: 1 part, 2 blocks, 5 bytes of keys */
+    1, 2, 5,
+    /* 92: 200 rows, fine 1, coarse 16, bits of hash and group */
+    0xc8, 0x01, 1, 16, 32, 6,
+    /* 98: no presence; 1,000 hashes */
+    0, 0, 0, 0xe8, 0x07,
+    /* 103: first and last key */
+    2, 'a', 'b', 3, 'x', 'y', 'z',
+    /* 110: one block of the locator, one of keys */
+    1, 1, 0, 0, 0, 35, 0, 21, 0,
+    /* 119: two spans: from 0 and from row 0, from 4,000 and from row 120 */
+    2, 0, 0, 1, 2, 3, 4, 0xa0, 0x1f, 120, 5, 6, 7, 8,
+    /* 133: the footer: where the directory is, its size and checksum */
+    51, 0, 0, 0, 0, 0, 0, 0, 82, 0, 0, 0, 0, 0, 0, 0, 0x56, 0x12, 0xf2, 0x6d,
+    0x5d, 0x1d, 0x61, 0xd9, 0, 0, 0, 0, 5, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
+    0x49, 0x4c, 0x54, 0x0a};
+
+/* The same as version 4 has it: without the bytes of words, and with four kinds
+ * of blocks. */
+static const uint8_t golden_4[] __attribute__((unused)) = {
+    /* 0: the beginning */
     0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 4, 0, 0, 0, 0, 0, 0, 0,
     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
     /* 24: a block of the locator, and its checksum */
@@ -230,6 +264,7 @@ model_golden(void)
     memcpy(model->head.tag, "tag of 16 bytes.", SST_TAG_SIZE);
     model->head.entry_count = 300;
     model->head.words_version = 7;
+    model->head.words_size = 9;
     model->head.hash_version = 1;
     model->head.unfiltered_count = 1;
     model->head.unfiltered[0] = UINT64_C(0x0102030405060708);
@@ -252,6 +287,7 @@ model_tiny(void)
     memcpy(model->head.tag, "0123456789abcdef", SST_TAG_SIZE);
     model->head.entry_count = 1000;
     model->head.words_version = UINT64_MAX;
+    model->head.words_size = UINT64_MAX;
     model->head.hash_version = 1;
     model->head.unfiltered_count = 2;
     model->head.unfiltered[0] = 3;
@@ -314,7 +350,8 @@ model_add_random_part(struct model *model, uint64_t *random)
     }
 }
 
-/* Adds up to 100 blocks of the kinds in random order, if there is space. */
+/* Adds up to 100 blocks of the kinds in random order, if there is space. Those
+ * of dictionaries have no random bytes. */
 static inline void
 model_add_random_blocks(struct model *model, uint64_t *random, size_t size_max)
 {
@@ -354,6 +391,7 @@ model_create(uint64_t *random, size_t part_max, size_t size_max)
     model_fill(random, model->head.tag, SST_TAG_SIZE);
     model->head.entry_count = model_any(random, 64);
     model->head.words_version = model_any(random, 64);
+    model->head.words_size = model_any(random, 64);
     model->head.hash_version = (uint32_t)model_any(random, 32);
     model->head.unfiltered_count =
         (uint32_t)random_below(random, FILTER_UNFILTERED_MAX + 1);
@@ -421,6 +459,7 @@ model_is_described_by(const struct model *model, const struct filter_file *file)
     if (memcmp(head->tag, model->head.tag, SST_TAG_SIZE) != 0 ||
         head->entry_count != model->head.entry_count ||
         head->words_version != model->head.words_version ||
+        head->words_size != model->head.words_size ||
         head->hash_version != model->head.hash_version ||
         head->unfiltered_count != model->head.unfiltered_count ||
         memcmp(head->unfiltered, model->head.unfiltered,
@@ -481,7 +520,7 @@ model_compare_blocks(const struct model *model, const struct filter_file *file)
     for (uint32_t i = 0; i < model->part_count; i++) {
         const struct model_part *part = &model->parts[i];
         uint32_t last[FILTER_KINDS] = {UINT32_MAX, UINT32_MAX, UINT32_MAX,
-                                       UINT32_MAX};
+                                       UINT32_MAX, UINT32_MAX};
 
         for (size_t j = part->block_count; j-- > 0;) {
             const struct model_block *block = &part->blocks[j];

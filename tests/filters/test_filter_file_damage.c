@@ -154,11 +154,11 @@ TEST(blocks_that_do_not_ascend_are_refused)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[109] = 2; /* both are for the locator */
-    bytes[110] = 0;
-    bytes[115] = 16;
+    bytes[110] = 2; /* both are for the locator */
+    bytes[111] = 0;
+    bytes[117] = 20;
     FAILS(open_bytes(bytes), COLANDER_CORRUPT);
-    bytes[116] = 1;
+    bytes[118] = 1;
     OK(open_bytes(bytes));
 }
 
@@ -168,33 +168,33 @@ TEST(number_out_of_range_is_refused)
         size_t offset;
         uint8_t byte;
     } wrong[] = {
-        {79, 65}, /* unindexed columns: more than fit */
-        {88, 0},  /* parts: fewer or more than there are */
-        {88, 2},    {88, 127}, {89, 1}, /* blocks */
-        {89, 3},    {89, 127}, {90, 4}, /* bytes of keys */
-        {90, 6},    {90, 127}, {93, 0}, /* fine: not a power of two */
-        {93, 3},    {93, 32},           /* above coarse */
-        {94, 0},                        /* coarse */
-        {95, 41},                       /* hash bits */
-        {95, 5},                        /* fewer than group bits */
-        {95, 8},                        /* fewer than 1,000 hashes need */
-        {96, 33},                       /* group bits */
-        {98, 13},                       /* probes */
-        {99, 65},                       /* hash bits in the presence */
-        {97, 1},                        /* a presence without probes */
-        {102, 127},                     /* a key past the end */
-        {103, 'z'},                     /* above the last key */
-        {109, 2},                       /* blocks of a kind: a wrong number */
-        {109, 0},   {111, 1},  {112, 255},
-        {113, 29},            /* a block of the kind without any left */
-        {113, 24},            /* too short: unused bytes */
-        {115, 127},           /* too long */
-        {114, 64},            /* begins after the last group */
-        {117, 1},             /* spans: a wrong number, */
-        {117, 3},   {124, 0}, /* and two from the same place */
+        {80, 65}, /* unindexed columns: more than fit */
+        {89, 0},  /* parts: fewer or more than there are */
+        {89, 2},    {89, 127}, {90, 1}, /* blocks */
+        {90, 3},    {90, 127}, {91, 4}, /* bytes of keys */
+        {91, 6},    {91, 127}, {94, 0}, /* fine: not a power of two */
+        {94, 3},    {94, 32},           /* above coarse */
+        {95, 0},                        /* coarse */
+        {96, 41},                       /* hash bits */
+        {96, 5},                        /* fewer than group bits */
+        {96, 8},                        /* fewer than 1,000 hashes need */
+        {97, 33},                       /* group bits */
+        {99, 13},                       /* probes */
+        {100, 65},                      /* hash bits in the presence */
+        {98, 1},                        /* a presence without probes */
+        {103, 127},                     /* a key past the end */
+        {104, 'z'},                     /* above the last key */
+        {110, 2},                       /* blocks of a kind: a wrong number */
+        {110, 0},   {112, 1},  {113, 255},
+        {114, 1},   {115, 36}, /* a block of the kind without any left */
+        {115, 30},             /* too short: unused bytes */
+        {117, 126},            /* too long */
+        {116, 64},             /* begins after the last group */
+        {119, 1},              /* spans: a wrong number, */
+        {119, 3},   {126, 0},  /* and two from the same place */
     };
 
-    OK(open_golden_with(91, 0xc9));
+    OK(open_golden_with(92, 0xc9));
     for (size_t i = 0; i < COUNT(wrong); i++) {
         if (open_golden_with(wrong[i].offset, wrong[i].byte) !=
             COLANDER_CORRUPT)
@@ -208,10 +208,10 @@ TEST(later_version_is_distinguished_from_damage)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 5;
+    bytes[sizeof(golden) - 12] = 6;
     bytes_write(path, bytes, sizeof(bytes));
     FAILS(filter_file_open(path, cache, &file, why()), COLANDER_TOO_NEW);
-    assert_non_null(strstr(error_text(), "has version 5"));
+    assert_non_null(strstr(error_text(), "has version 6"));
 }
 
 /* Two files with the same blocks differ in their salts. */

@@ -43,7 +43,7 @@ if has_filters; then
     run 0 shell filtered/store -e 'db:family("bulk"):await_filters()
         print(db:family("bulk"):find{"fault?"}:count())'
     prints 10
-    [ "$(versions filtered/store)" = 4 ] ||
+    [ "$(versions filtered/store)" = 5 ] ||
         complain "filters of version $(versions filtered/store) after a while"
 fi
 

@@ -12,15 +12,24 @@
 #include "support/store_fixture.h"
 
 /* The maximum size of a random text. */
-#define RANDOM_TEXT_SIZE 64
+#define RANDOM_TEXT_SIZE 400
 
+/* Writes a word of few letters, rarely a very long one. */
 static inline void
 random_word(uint64_t *random, char text[RANDOM_TEXT_SIZE])
 {
-    const char *a = random_below(random, 8) == 0 ? "ABC" : "abc";
+    static const char *const letters[] = {"a", "b", "c",      "A",
+                                          "B", "C", "\u00e9", "\u00c9"};
+    const uint64_t among = random_below(random, 8) == 0 ? 8 : 3;
+    const bool is_long = random_below(random, 64) == 0;
 
-    snprintf(text, RANDOM_TEXT_SIZE, "%c%c%u", a[random_below(random, 3)],
-             a[random_below(random, 3)], (unsigned)random_below(random, 12));
+    snprintf(text, RANDOM_TEXT_SIZE, "%s%s%s%u",
+             letters[random_below(random, among)],
+             is_long ? "cabbagecabbagecabbagecabbagecabbagecabbagecabbagecabba"
+                       "gecabbage"
+                     : "",
+             letters[random_below(random, among)],
+             (unsigned)random_below(random, 12));
 }
 
 /* Some words, and what may be between words. */
@@ -119,13 +128,36 @@ random_path(uint64_t *random)
     return paths[random_below(random, COUNT(paths))];
 }
 
+/* Returns NULL if there are no patterns. */
+static inline struct colander_predicate *
+random_pattern(uint64_t *random, const char *path)
+{
+    char one[RANDOM_TEXT_SIZE];
+    char other[RANDOM_TEXT_SIZE];
+    char text[2 * RANDOM_TEXT_SIZE + 8];
+
+    random_word(random, one);
+    random_word(random, other);
+    snprintf(text, sizeof(text),
+             random_below(random, 2) == 0 ? "(%s|%s)" : "%s.*%s", one, other);
+    return colander_where_search(
+        path, COLANDER_SEARCH_PATTERN, colander_slice_text(text),
+        random_below(random, 2) == 0 ? COLANDER_SEARCH_ICASE : 0, NULL, NULL);
+}
+
 static inline struct colander_predicate *
 random_search(uint64_t *random, const char *path)
 {
     const enum colander_search how =
         (enum colander_search)random_below(random, COLANDER_SEARCH_PATTERN);
+    struct colander_predicate *pattern = NULL;
     char text[RANDOM_TEXT_SIZE];
     size_t size;
+
+    if (random_below(random, 4) == 0)
+        pattern = random_pattern(random, path);
+    if (pattern != NULL)
+        return pattern;
 
     random_words(random, text);
     if (random_below(random, 2) == 0) {

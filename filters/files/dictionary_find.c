@@ -1,0 +1,289 @@
+/*
+ * Finds words in dictionaries. Every word has a zero byte before and after it,
+ * and none in it, so a piece is looked for in all words of a block at once.
+ * Words that begin with a piece are looked for by halving.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/dictionary.h"
+
+#include "columns/candidates.h"
+#include "core/array.h"
+#include "core/bytes.h"
+#include "filters/files/dictionary_code.h"
+
+#include <stdio.h>
+#include <zstd.h>
+
+/* -------------------------------------------------------------- blocks --- */
+
+size_t
+dictionary_block_size(struct colander_slice block)
+{
+    uint32_t size;
+
+    if (block.size < DICTIONARY_HEAD_SIZE)
+        return 0;
+    size = bytes_get_le32(block.data);
+    return size < 2 || size > DICTIONARY_BLOCK_MAX ? 0 : size;
+}
+
+bool
+dictionary_block_unpack(struct colander_slice block, uint8_t *words,
+                        size_t size)
+{
+    return ZSTD_decompress(words, size, block.data + DICTIONARY_HEAD_SIZE,
+                           block.size - DICTIONARY_HEAD_SIZE) == size &&
+           words[0] == 0 && words[size - 1] == 0;
+}
+
+/* Returns the word after the zero byte at `offset`, which is not the last. */
+static struct colander_slice
+word_at(struct colander_slice block, size_t offset)
+{
+    const uint8_t *at = block.data + offset + 1;
+    const uint8_t *end = memchr(at, 0, block.size - offset - 1);
+
+    return colander_slice_of(at, (size_t)(end - at));
+}
+
+/* --------------------------------------------------------------- words --- */
+
+/* A search in one dictionary. */
+struct finding {
+    const struct filter_file *file;
+    const struct filter_part *part;
+    struct colander_slice piece;
+    unsigned tag;
+    size_t max;
+    struct dictionary_answer *answer;
+};
+
+/* Appends the word to those that are named, if it fits. */
+static void
+name_word(struct dictionary_answer *answer, struct colander_slice word)
+{
+    const size_t size = strlen(answer->some);
+    const char *before = size == 0 ? "" : ", ";
+
+    if (size + strlen(before) + word.size < sizeof(answer->some))
+        (void)snprintf(answer->some + size, sizeof(answer->some) - size,
+                       "%s%.*s", before, (int)word.size,
+                       (const char *)word.data);
+}
+
+static enum colander_code
+take_word(struct finding *finding, struct colander_slice word,
+          struct colander_error *err)
+{
+    struct dictionary_answer *answer = finding->answer;
+    const struct colander_value value = colander_string(word);
+    enum colander_code code;
+
+    if (answer->count == finding->max) {
+        answer->is_too_many = true;
+        return COLANDER_OK;
+    }
+    code =
+        array_reserve(&answer->words, answer->count, &answer->capacity, 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    name_word(answer, word);
+    answer->words[answer->count++] = (struct dictionary_word){
+        text_word_hash(word), colander_value_hash(&value), finding->tag};
+    return COLANDER_OK;
+}
+
+/* Takes the words of a block that have the piece in them. */
+static enum colander_code
+find_piece(struct finding *finding, struct colander_slice block,
+           struct colander_error *err)
+{
+    const struct colander_slice piece = finding->piece;
+    enum colander_code code = COLANDER_OK;
+    size_t offset = 0; /* of the zero byte before a word */
+
+    while (code == COLANDER_OK && offset < block.size - 1 &&
+           !finding->answer->is_too_many) {
+        const uint8_t *at = memmem(block.data + offset, block.size - offset,
+                                   piece.data, piece.size);
+        struct colander_slice word;
+
+        if (at == NULL)
+            break;
+        at = memrchr(block.data + offset, 0,
+                     (size_t)(at - block.data) - offset + 1);
+        word = word_at(block, (size_t)(at - block.data));
+        code = take_word(finding, word, err);
+        offset = (size_t)(word.data - block.data) + word.size;
+    }
+    return code;
+}
+
+/* ---------------------------------------------------------- beginnings --- */
+
+/* Returns what the words begin with. */
+static struct colander_slice
+beginning_of(const struct finding *finding)
+{
+    struct colander_slice piece = finding->piece;
+
+    piece.data++;
+    piece.size--;
+    piece.size -= piece.size > 0 && piece.data[piece.size - 1] == 0;
+    return piece;
+}
+
+/* Returns the offset of the zero byte before the first word that is not below
+ * the beginning, or of the last byte. */
+static size_t
+seek(struct colander_slice block, struct colander_slice beginning)
+{
+    size_t low = 0;
+    size_t high = block.size - 1;
+
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        const uint8_t *at = memrchr(block.data + low, 0, middle - low + 1);
+        const size_t before = (size_t)(at - block.data);
+        const struct colander_slice word = word_at(block, before);
+
+        if (colander_slice_compare(word, beginning) < 0)
+            low = before + 1 + word.size;
+        else
+            high = before;
+    }
+    return low;
+}
+
+/* Takes the words of a block that begin with the piece. Sets *is_over if a word
+ * is above these. */
+static enum colander_code
+find_beginning(struct finding *finding, struct colander_slice block,
+               bool *is_over, struct colander_error *err)
+{
+    const struct colander_slice piece = finding->piece;
+    size_t offset = seek(block, beginning_of(finding));
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && offset < block.size - 1 && !*is_over) {
+        const struct colander_slice word = word_at(block, offset);
+
+        *is_over = block.size - offset < piece.size ||
+                   memcmp(block.data + offset, piece.data, piece.size) != 0 ||
+                   finding->answer->is_too_many;
+        if (!*is_over)
+            code = take_word(finding, word, err);
+        offset += 1 + word.size;
+    }
+    return code;
+}
+
+/* Reads a block of the part. */
+static enum colander_code
+read_block(const struct finding *finding, uint32_t index,
+           struct cached_block **block, struct colander_error *err)
+{
+    const struct filter_place *places =
+        &finding->file->places[finding->part->block_first[FILTER_DICTIONARY]];
+    uint32_t first;
+
+    return filter_file_block(finding->file, finding->part, FILTER_DICTIONARY,
+                             places[index].first, block, &first, err);
+}
+
+/* Finds the last of the blocks [low, high) whose first word is below the
+ * beginning, or the first block. */
+static enum colander_code
+seek_block(const struct finding *finding, uint32_t *low, uint32_t high,
+           struct colander_error *err)
+{
+    const struct colander_slice beginning = beginning_of(finding);
+
+    while (high - *low > 1) {
+        const uint32_t middle = *low + (high - *low) / 2;
+        struct cached_block *block;
+        enum colander_code code = read_block(finding, middle, &block, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (colander_slice_compare(word_at(block->bytes, 0), beginning) < 0)
+            *low = middle;
+        else
+            high = middle;
+        block_cache_release(finding->file->cache, block);
+    }
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------------- finding --- */
+
+/* Returns the index of the part's first block of a tag or later. */
+static uint32_t
+first_block(const struct finding *finding, unsigned tag)
+{
+    const struct filter_part *part = finding->part;
+    const struct filter_place *places =
+        &finding->file->places[part->block_first[FILTER_DICTIONARY]];
+    size_t place;
+
+    array_search(place, part->block_count[FILTER_DICTIONARY],
+                 places[place].first < dictionary_first(tag, 0));
+    return (uint32_t)place;
+}
+
+static enum colander_code
+find_tag(struct finding *finding, struct colander_error *err)
+{
+    const bool is_beginning =
+        finding->piece.size > 0 && finding->piece.data[0] == 0;
+    const uint32_t end = first_block(finding, finding->tag + 1);
+    uint32_t index = first_block(finding, finding->tag);
+    enum colander_code code = COLANDER_OK;
+    bool is_over = false;
+
+    if (is_beginning && index < end)
+        code = seek_block(finding, &index, end, err);
+    for (; code == COLANDER_OK && index < end && !is_over; index++) {
+        struct cached_block *block;
+
+        code = read_block(finding, index, &block, err);
+        if (code != COLANDER_OK)
+            break;
+        code = is_beginning
+                   ? find_beginning(finding, block->bytes, &is_over, err)
+                   : find_piece(finding, block->bytes, err);
+        is_over = is_over || finding->answer->is_too_many;
+        block_cache_release(finding->file->cache, block);
+    }
+    return code;
+}
+
+uint32_t
+dictionary_part(const struct filter_file *file, uint32_t index)
+{
+    while (index < file->part_count &&
+           file->parts[index].block_count[FILTER_DICTIONARY] == 0)
+        index++;
+    return index;
+}
+
+enum colander_code
+dictionary_find(const struct filter_file *file, uint32_t index, unsigned tag,
+                struct colander_slice piece, size_t max,
+                struct dictionary_answer *answer, struct colander_error *err)
+{
+    const bool is_any = tag == LOCATOR_TAG_ANY;
+    struct finding finding = {file, &file->parts[index], piece, 0, max, answer};
+    enum colander_code code = COLANDER_OK;
+
+    answer->count = 0;
+    answer->is_too_many = false;
+    answer->some[0] = '\0';
+    for (finding.tag = is_any ? 0 : tag;
+         finding.tag < (is_any ? LOCATOR_TAGS : tag + 1) &&
+         code == COLANDER_OK && !answer->is_too_many;
+         finding.tag++)
+        code = find_tag(&finding, err);
+    return code;
+}

@@ -1,0 +1,297 @@
+/*
+ * Dictionaries: the words that have a piece in them are found, and no others,
+ * in whatever part they are; damaged ones are errors.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filter_model.h"
+#include "filters/dictionary.h"
+#include "filters/part_find.h"
+
+#define WORDS_MAX 2000
+
+struct some_word {
+    unsigned tag;
+    char text[DICTIONARY_WORD_MAX + 1];
+};
+
+/* Words, each once, in no order. */
+struct some_words {
+    struct some_word words[WORDS_MAX];
+    size_t count;
+};
+
+static bool
+has_word(const struct some_words *words, unsigned tag, const char *text)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        if (words->words[i].tag == tag &&
+            strcmp(words->words[i].text, text) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Draws a word: most begin alike, some are long. */
+static void
+draw_word(uint64_t *random, char text[DICTIONARY_WORD_MAX + 1])
+{
+    static const char *const parts[] = {
+        "a", "b", "ab", "\u00e9", "\u4eac\u90fd", "rain", "4883574", "_"};
+    const uint64_t most = random_below(random, 8) == 0 ? 60 : 5;
+
+    text[0] = '\0';
+    if (random_below(random, 2) == 0)
+        strcpy(text, "beginning");
+    for (uint64_t i = 1 + random_below(random, most); i > 0; i--) {
+        const char *part = parts[random_below(random, COUNT(parts))];
+
+        if (strlen(text) + strlen(part) <= DICTIONARY_WORD_MAX)
+            strcat(text, part);
+    }
+}
+
+static void
+add_words(uint64_t *random, struct dictionary_builder *builder,
+          struct some_words *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct some_word *word = &words->words[words->count];
+        const unsigned tag = (unsigned)random_below(random, 4) * 5;
+        char text[DICTIONARY_WORD_MAX + 1];
+
+        draw_word(random, text);
+        OK(dictionary_builder_add(builder,
+                                  text_word_hash(colander_slice_text(text)),
+                                  tag, colander_slice_text(text), NULL));
+        if (has_word(words, tag, text))
+            continue;
+        word->tag = tag;
+        strcpy(word->text, text);
+        words->count++;
+    }
+}
+
+static enum colander_code
+add_block(void *context, struct colander_slice block, uint32_t first,
+          struct colander_error *err)
+{
+    (void)err;
+    model_add_block(context, FILTER_DICTIONARY, first, block.data, block.size);
+    return COLANDER_OK;
+}
+
+/* Makes a file of three parts; the first and the second share a dictionary. */
+static void
+write_words(uint64_t *random, struct some_words words[2], size_t count)
+{
+    struct dictionary_builder *builder = dictionary_builder_create();
+    SCOPED_MODEL model = model_empty();
+
+    words[0].count = words[1].count = 0;
+    assert_non_null(builder);
+    model->head.hash_version = 1;
+    model->head.words_version = TEXT_WORDS_VERSION;
+    for (unsigned i = 0; i < 3; i++) {
+        char key[2] = {(char)('a' + i), '\0'};
+
+        model_add_part(model, key, 1, key, 1);
+        add_words(random, builder, &words[i / 2],
+                  random_below(random, count + 1));
+        if (i > 0)
+            OK(dictionary_builder_write(builder, add_block, model, NULL));
+        assert_true(i == 0 || dictionary_builder_share(builder) == 0);
+    }
+    dictionary_builder_destroy(builder);
+    write_model(model);
+}
+
+/* Returns how many words have the piece in them. */
+static size_t
+count_words(const struct some_words *words, unsigned tag,
+            struct colander_slice piece)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < words->count; i++) {
+        char text[DICTIONARY_WORD_MAX + 2] = {0};
+
+        strcpy(text + 1, words->words[i].text);
+        count +=
+            (tag == LOCATOR_TAG_ANY || words->words[i].tag == tag) &&
+            memmem(text, strlen(text + 1) + 2, piece.data, piece.size) != NULL;
+    }
+    return count;
+}
+
+/* Whether the answer has each of the words with the piece, by its hashes. */
+static bool
+has_all(const struct dictionary_answer *answer, const struct some_words *words,
+        unsigned tag, struct colander_slice piece)
+{
+    for (size_t i = 0; i < words->count; i++) {
+        const struct some_word *word = &words->words[i];
+        const struct some_words one = {{*word}, 1};
+        const struct colander_value value = colander_text(word->text);
+        bool is_there = count_words(&one, tag, piece) == 0;
+
+        for (size_t k = 0; k < answer->count && !is_there; k++)
+            is_there =
+                answer->words[k].tag == word->tag &&
+                answer->words[k].hash ==
+                    text_word_hash(colander_slice_text(word->text)) &&
+                answer->words[k].value_hash == colander_value_hash(&value);
+        if (!is_there)
+            return false;
+    }
+    return true;
+}
+
+/* Draws a piece of a word: all of it, its beginning, its end, or other. */
+static struct colander_slice
+draw_piece(uint64_t *random, char bytes[DICTIONARY_WORD_MAX + 2])
+{
+    size_t from, end;
+
+    memset(bytes, 0, DICTIONARY_WORD_MAX + 2);
+    draw_word(random, bytes + 1);
+    end = strlen(bytes + 1) + 2;
+    from = random_below(random, 2) == 0 ? 0 : random_below(random, end - 1);
+    if (random_below(random, 2) == 0)
+        end = from + 1 + random_below(random, end - from);
+    return colander_slice_of(bytes + from, end - from);
+}
+
+TEST(words_are_found_by_pieces_of_them)
+{
+    uint64_t random = random_seed(__func__);
+    static struct some_words words[2];
+    struct dictionary_answer answer = {.words = NULL};
+    uint64_t found = 0;
+
+    for (uint64_t runs = random_runs(30); runs > 0; runs--) {
+        SCOPED_FILTER_FILE file = NULL;
+
+        write_words(&random, words, runs % 10 == 0 ? 1000 : runs);
+        file = open_model();
+        for (unsigned i = 0; i < 100; i++) {
+            const uint32_t part = (uint32_t)random_below(&random, 3);
+            const uint32_t index = dictionary_part(file, part);
+            const unsigned tag = random_below(&random, 4) == 0
+                                     ? LOCATOR_TAG_ANY
+                                     : (unsigned)random_below(&random, 4) * 5;
+            const size_t max = random_below(&random, 2) == 0 ? 10 : WORDS_MAX;
+            char bytes[DICTIONARY_WORD_MAX + 2];
+            const struct colander_slice piece = draw_piece(&random, bytes);
+            /* without words, a part has the next dictionary */
+            const struct some_words *its = &words[index / 2];
+            const size_t expected = count_words(its, tag, piece);
+
+            assert_int_equal(index, words[1].count == 0 && part == 2 ? 3
+                                    : words[0].count > 0 && part < 2 ? 1
+                                    : words[1].count > 0             ? 2
+                                                                     : 3);
+            if (index == 3)
+                continue;
+            OK(dictionary_find(file, index, tag, piece, max, &answer, NULL));
+            assert_int_equal(answer.is_too_many, expected > max);
+            assert_int_equal(answer.count, expected > max ? max : expected);
+            assert_true(expected > max || has_all(&answer, its, tag, piece));
+            found += answer.count;
+        }
+    }
+    printf("%" PRIu64 " words found\n", found);
+    assert_true(found > 0);
+    free(answer.words);
+}
+
+/* A block begins with a zero byte; one follows each word. */
+TEST(blocks_are_words_in_order)
+{
+    static const uint8_t expected[] = "\0a\0ab\0b\0\u00e9";
+    struct dictionary_builder *builder = dictionary_builder_create();
+    static const char *const words[] = {"b", "\u00e9", "a", "ab", "b"};
+    SCOPED_MODEL model = model_empty();
+    const struct model_block *block;
+    uint8_t bytes[sizeof(expected)];
+
+    model_add_part(model, "a", 1, "b", 1);
+    for (size_t i = 0; i < COUNT(words); i++)
+        OK(dictionary_builder_add(builder, 1, 3, colander_slice_text(words[i]),
+                                  NULL));
+    OK(dictionary_builder_write(builder, add_block, model, NULL));
+    assert_int_equal(model->parts[0].block_count, 1);
+    block = &model->parts[0].blocks[0];
+    assert_int_equal(block->first, 3 << 16);
+    assert_int_equal(
+        dictionary_block_size(colander_slice_of(block->data, block->size)),
+        sizeof(expected));
+    assert_true(dictionary_block_unpack(
+        colander_slice_of(block->data, block->size), bytes, sizeof(bytes)));
+    assert_memory_equal(bytes, expected, sizeof(expected));
+    dictionary_builder_destroy(builder);
+}
+
+TEST(builders_are_full_after_many_words_and_take_more)
+{
+    struct dictionary_builder *builder = dictionary_builder_create();
+    SCOPED_MODEL model = model_empty();
+    char word[32];
+
+    model_add_part(model, "a", 1, "b", 1);
+    for (uint32_t i = 0; i < DICTIONARY_WORDS + 1000; i++) {
+        assert_true((dictionary_builder_share(builder) >= 1) ==
+                    (i >= DICTIONARY_WORDS));
+        (void)snprintf(word, sizeof(word), "w%" PRIu32, i);
+        OK(dictionary_builder_add(builder,
+                                  text_word_hash(colander_slice_text(word)), 0,
+                                  colander_slice_text(word), NULL));
+    }
+    OK(dictionary_builder_write(builder, add_block, model, NULL));
+    assert_true(model->parts[0].block_count > 50);
+    dictionary_builder_destroy(builder);
+}
+
+/* Whatever is damaged, all words are found, or an error is. */
+TEST(damaged_dictionaries_are_errors)
+{
+    uint64_t random = random_seed(__func__);
+    static struct some_words words[2];
+    SCOPED(file_bytes_free) struct file_bytes bytes;
+    struct dictionary_answer answer = {.words = NULL};
+    const struct colander_slice piece = colander_slice_text("a");
+    uint64_t errors = 0;
+
+    do
+        write_words(&random, words, 200);
+    while (words[0].count == 0 || words[1].count == 0);
+    bytes = file_bytes_read(path);
+    for (uint64_t runs = random_runs(2000); runs > 0; runs--) {
+        const size_t at = random_below(&random, bytes.size);
+        const uint8_t changed =
+            (uint8_t)(bytes.data[at] ^ 1u << random_below(&random, 8));
+        SCOPED_FILTER_FILE file = NULL;
+        enum colander_code code;
+
+        bytes_overwrite(path, at, &changed, 1);
+        code = filter_file_open(path, cache, &file, NULL);
+        for (uint32_t i = 1; code == COLANDER_OK && i < 3; i++) {
+            code = dictionary_find(file, i, LOCATOR_TAG_ANY, piece, WORDS_MAX,
+                                   &answer, NULL);
+            assert_true(code != COLANDER_OK || has_all(&answer, &words[i / 2],
+                                                       LOCATOR_TAG_ANY, piece));
+        }
+        assert_true(code == COLANDER_OK || code == COLANDER_CORRUPT ||
+                    code == COLANDER_TOO_NEW);
+        errors += code != COLANDER_OK;
+        bytes_overwrite(path, at, &bytes.data[at], 1);
+    }
+    assert_true(errors > 0);
+    free(answer.words);
+}
+
+int
+main(void)
+{
+    return tests_run(directory_create, directory_remove);
+}
