@@ -36,7 +36,8 @@
 #define FILTER_FILE_VERSION 5
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
-#define FILTER_FILE_VERSION_ORDERS 4  /* orders and words, */
+#define FILTER_FILE_VERSION_WORDS 4   /* words, */
+#define FILTER_FILE_VERSION_ORDERS 5  /* orders that are read, and */
 #define FILTER_FILE_VERSION_DICTIONARIES 5
 #define FILTER_UNFILTERED_MAX 64
 

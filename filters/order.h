@@ -13,8 +13,8 @@
  *              each other have similar values
  *     lists    a value that many rows have, by its rank and hash: the locator
  *              leads to its rows. All other rows in the order of their values,
- *              in groups: the rank with which a group begins, its rows, and
- *              about where in the group each has its value
+ *              in groups of cells: the rank with which a group begins, about
+ *              where between it and the next one a cell begins, and its rows
  * Only groups, long lists, and runs of a column that few rows have, take more
  * than a few bytes for many values. They share a budget, which goes to the
  * columns where it helps most. Values that many rows have are in groups too, as
@@ -36,7 +36,8 @@
 #include "filters/locator.h"
 
 #define ORDER_RUN 256   /* rows, a power of two */
-#define ORDER_GROUP 128 /* most items of a group */
+#define ORDER_GROUP 256 /* most items of a group, */
+#define ORDER_CELL 20   /* and of each of its cells */
 
 /* Of a part. What is more may be anywhere. */
 #define ORDER_COLUMNS_MAX 1024

@@ -522,7 +522,7 @@ decode_directory(const struct ending *ending, const char *path,
         filter_directory_free(decoder.file);
         return code;
     }
-    if (ending->version < FILTER_FILE_VERSION_ORDERS) /* another number */
+    if (ending->version < FILTER_FILE_VERSION_WORDS) /* another number */
         decoder.file->head.words_version = 0;
     decoder.file->version = ending->version;
     decoder.file->size = ending->file_size;

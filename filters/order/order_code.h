@@ -30,17 +30,14 @@
 
 /* A block of groups: count u16, where each begins u16; then the groups. Each
  * begins at a whole byte: items - 1 in ORDER_ITEMS_BITS, the Rice parameter in
- * ORDER_RICE_BITS, the first row in LOCATOR_ROW_BITS; then of each other item
- * its row minus the one before, in rice. From ORDER_PLACED_MIN items on there
- * are, behind the first row, the fractions at which the second quarter and the
- * later ones begin and that of the last item, and of each item its quarter,
- * before the next row. */
-#define ORDER_ITEMS_BITS 7
+ * ORDER_RICE_BITS; if there are several cells, the fraction of the last item,
+ * and the fractions at which all cells but the first begin, as distances from
+ * the one before, of the first one from 0, in rice. Then of each cell the rows,
+ * in the same way. */
+#define ORDER_ITEMS_BITS 8
 #define ORDER_RICE_BITS 5
-#define ORDER_PLACED_MIN 16
-#define ORDER_QUARTERS 4
-#define ORDER_QUARTER_BITS 2
 #define ORDER_FRACTION_BITS 16
+#define ORDER_CELLS ((ORDER_GROUP + ORDER_CELL - 1) / ORDER_CELL)
 
 enum order_form { ORDER_FORM_ROWS, ORDER_FORM_RUNS, ORDER_FORM_LISTS };
 
@@ -126,16 +123,10 @@ order_fraction(const struct order_bounds *bounds, uint64_t step)
     return fraction > most ? most : (unsigned)fraction;
 }
 
-/* Returns the quarter of a fraction, if these are the ones at which the later
- * quarters begin. */
-static inline unsigned
-order_quarter(const unsigned *fractions, unsigned fraction)
+static inline size_t
+order_cell_count(size_t items)
 {
-    unsigned quarter = 0;
-
-    while (quarter < ORDER_QUARTERS - 1 && fractions[quarter] <= fraction)
-        quarter++;
-    return quarter;
+    return (items + ORDER_CELL - 1) / ORDER_CELL;
 }
 
 /* Returns the rank of a text, but for what its column begins with. `fill`

@@ -233,40 +233,66 @@ order_has_group(struct colander_slice block, uint32_t first_place,
            place - first_place < bytes_get_le16(block.data);
 }
 
+/* Adds the rows of the next `count` items of a group, of a cell. */
+static enum colander_code
+add_cell(struct bit_reader *bits, unsigned rice, uint64_t count, bool is_wanted,
+         uint32_t row_count, struct row_ranges *ranges,
+         struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    uint64_t row = 0;
+
+    for (uint64_t i = 0; i < count && code == COLANDER_OK; i++) {
+        row += bit_take_rice(bits, rice);
+        if (bit_overran(bits) || row >= row_count)
+            return fail_damaged(err);
+        if (is_wanted)
+            code =
+                row_ranges_add(ranges, (uint32_t)row, (uint32_t)row + 1, err);
+    }
+    return code;
+}
+
+/* Reads where all cells but the first begin, and the fraction of the last item.
+ */
+static void
+take_fractions(struct bit_reader *bits, size_t cell_count, uint64_t *fractions)
+{
+    const uint64_t last = bit_take(bits, ORDER_FRACTION_BITS);
+    const unsigned rice =
+        bits_rice_parameter((uint32_t)last, (uint32_t)cell_count);
+    uint64_t fraction = 0;
+
+    for (size_t i = 0; i + 1 < cell_count; i++)
+        fractions[i] = fraction += bit_take_rice(bits, rice);
+    fractions[cell_count - 1] = last;
+}
+
 /* Adds the rows of a group that may have a step from `low` to `high`. */
 static enum colander_code
 add_rows(struct bit_reader *bits, const struct order_bounds *bounds,
          uint64_t low, uint64_t high, uint32_t row_count,
          struct row_ranges *ranges, struct colander_error *err)
 {
-    const uint64_t count = bit_take(bits, ORDER_ITEMS_BITS) + 1;
+    uint64_t left = bit_take(bits, ORDER_ITEMS_BITS) + 1;
     const unsigned rice = (unsigned)bit_take(bits, ORDER_RICE_BITS);
-    uint64_t row = bit_take(bits, LOCATOR_ROW_BITS);
-    unsigned fractions[ORDER_QUARTERS];
+    const size_t cell_count = order_cell_count(left);
+    const unsigned first = order_fraction(bounds, low);
+    const unsigned last = order_fraction(bounds, high);
+    uint64_t fractions[ORDER_CELLS]; /* at which the next cell begins */
     enum colander_code code = COLANDER_OK;
-    unsigned first = 0;
-    unsigned last = 0;
 
-    if (count >= ORDER_PLACED_MIN) {
-        for (unsigned i = 0; i < ORDER_QUARTERS; i++)
-            fractions[i] = (unsigned)bit_take(bits, ORDER_FRACTION_BITS);
-        if (order_fraction(bounds, low) > fractions[ORDER_QUARTERS - 1])
-            return COLANDER_OK;
-        first = order_quarter(fractions, order_fraction(bounds, low));
-        last = order_quarter(fractions, order_fraction(bounds, high));
-    }
-    for (uint64_t i = 0; i < count && code == COLANDER_OK; i++) {
-        unsigned quarter = 0;
+    if (cell_count > 1)
+        take_fractions(bits, cell_count, fractions);
+    for (size_t i = 0; i < cell_count && code == COLANDER_OK; i++) {
+        const uint64_t count = left < ORDER_CELL ? left : ORDER_CELL;
 
-        if (i > 0)
-            row += bit_take_rice(bits, rice);
-        if (count >= ORDER_PLACED_MIN)
-            quarter = (unsigned)bit_take(bits, ORDER_QUARTER_BITS);
-        if (bit_overran(bits) || row >= row_count)
-            return fail_damaged(err);
-        if (quarter >= first && quarter <= last)
-            code =
-                row_ranges_add(ranges, (uint32_t)row, (uint32_t)row + 1, err);
+        if (i > 0 && fractions[i - 1] > last)
+            break; /* so have all later cells */
+        code = add_cell(bits, rice, count,
+                        cell_count == 1 || fractions[i] >= first, row_count,
+                        ranges, err);
+        left -= count;
     }
     return code;
 }

@@ -185,7 +185,7 @@ divide(const struct order_column *column, size_t needy_max,
 static uint64_t
 bits_of_item(uint32_t row_count)
 {
-    return bits_log2(row_count / ORDER_GROUP + 1) + 2 + ORDER_QUARTER_BITS + 1;
+    return bits_log2(row_count / ORDER_CELL + 1) + 3;
 }
 
 /* Returns the greatest number of items of needy values for which all of them
@@ -231,39 +231,55 @@ group_end(const struct divided *divided, size_t at)
     return end;
 }
 
-#define CODE_BYTES 3 /* of a row and a quarter */
-_Static_assert(LOCATOR_ROW_BITS + ORDER_QUARTER_BITS <= 8 * CODE_BYTES,
-               "a code is sorted by all of its bits");
-
-/* Sorts the codes of a group. With qsort this was a thirtieth of a load. */
+/* Sorts the rows of a cell. With qsort this was a thirtieth of a load. */
 static void
-sort_codes(uint32_t *codes, size_t count)
+sort_rows(uint32_t *rows, size_t count)
 {
-    uint8_t places[CODE_BYTES][256] = {{0}};
-    uint32_t others[ORDER_GROUP];
-    uint32_t *from = codes;
-    uint32_t *to = others;
+    for (size_t i = 1; i < count; i++) {
+        const uint32_t row = rows[i];
+        size_t at = i;
 
-    for (size_t i = 0; i < count; i++) {
-        for (unsigned byte = 0; byte < CODE_BYTES; byte++)
-            places[byte][codes[i] >> 8 * byte & 0xff]++;
+        for (; at > 0 && rows[at - 1] > row; at--)
+            rows[at] = rows[at - 1];
+        rows[at] = row;
     }
-    for (unsigned byte = 0; byte < CODE_BYTES; byte++) {
-        uint32_t *swapped = from;
-        uint8_t place = 0;
+}
 
-        for (unsigned digit = 0; digit < 256; digit++) {
-            const uint8_t size = places[byte][digit];
+/* Sets the rows of the cells, each sorted. Returns the sum of the greatest. */
+static uint32_t
+sort_cells(const struct order_item *items, size_t count, uint32_t *rows)
+{
+    uint32_t sum = 0;
 
-            places[byte][digit] = place;
-            place = (uint8_t)(place + size);
-        }
-        for (size_t i = 0; i < count; i++)
-            to[places[byte][from[i] >> 8 * byte & 0xff]++] = from[i];
-        from = to;
-        to = swapped;
+    for (size_t i = 0; i < count; i++)
+        rows[i] = order_row(&items[i]);
+    for (size_t at = 0; at < count; at += ORDER_CELL) {
+        const size_t left = count - at;
+        const size_t size = left < ORDER_CELL ? left : ORDER_CELL;
+
+        sort_rows(rows + at, size);
+        sum += rows[at + size - 1];
     }
-    memcpy(codes, from, count * sizeof(*codes));
+    return sum;
+}
+
+/* Writes where the cells begin. */
+static void
+put_fractions(const struct order_item *items, size_t count,
+              const struct order_bounds *bounds, struct bit_writer *bits)
+{
+    const unsigned last = order_fraction(bounds, items[count - 1].rank);
+    const unsigned rice =
+        bits_rice_parameter(last, (uint32_t)order_cell_count(count));
+    unsigned before = 0;
+
+    bit_put(bits, last, ORDER_FRACTION_BITS);
+    for (size_t at = ORDER_CELL; at < count; at += ORDER_CELL) {
+        const unsigned fraction = order_fraction(bounds, items[at].rank);
+
+        bit_put_rice(bits, fraction - before, rice);
+        before = fraction;
+    }
 }
 
 /* Writes the group of these items. */
@@ -272,48 +288,26 @@ put_group(const struct order_item *items, size_t count,
           const struct order_bounds *bounds, struct order_groups *groups,
           struct colander_error *err)
 {
-    const bool is_placed = count >= ORDER_PLACED_MIN;
+    const size_t cell_count = order_cell_count(count);
     struct bit_writer *bits = &groups->bits;
-    unsigned fractions[ORDER_QUARTERS]; /* the last one is that of the end */
-    uint32_t codes[ORDER_GROUP];        /* the row, and the quarter */
+    uint32_t rows[ORDER_GROUP];
     enum colander_code code = array_reserve(&groups->begins, groups->count,
                                             &groups->capacity, 1, err);
     unsigned rice;
-    uint32_t row;
 
     if (code == COLANDER_OK)
         code = bit_writer_reserve(bits, GROUP_BYTES_MAX, err);
     if (code != COLANDER_OK)
         return code;
-    for (unsigned i = 1; i < ORDER_QUARTERS; i++)
-        fractions[i - 1] =
-            order_fraction(bounds, items[i * count / ORDER_QUARTERS].rank);
-    fractions[ORDER_QUARTERS - 1] =
-        order_fraction(bounds, items[count - 1].rank);
-    for (size_t i = 0; i < count; i++)
-        codes[i] =
-            order_row(&items[i]) << ORDER_QUARTER_BITS |
-            order_quarter(fractions, order_fraction(bounds, items[i].rank));
-    sort_codes(codes, count);
-    row = codes[0] >> ORDER_QUARTER_BITS;
-    rice = bits_rice_parameter((codes[count - 1] >> ORDER_QUARTER_BITS) - row,
-                               (uint32_t)count);
+    rice = bits_rice_parameter(sort_cells(items, count, rows), (uint32_t)count);
     groups->begins[groups->count++] = (uint32_t)bits->bytes.size;
     bit_put(bits, count - 1, ORDER_ITEMS_BITS);
     bit_put(bits, rice, ORDER_RICE_BITS);
-    bit_put(bits, row, LOCATOR_ROW_BITS);
-    for (unsigned i = 0; i < ORDER_QUARTERS && is_placed; i++)
-        bit_put(bits, fractions[i], ORDER_FRACTION_BITS);
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t next = codes[i] >> ORDER_QUARTER_BITS;
-
-        if (i > 0)
-            bit_put_rice(bits, next - row, rice);
-        if (is_placed)
-            bit_put(bits, codes[i] & bits_mask(ORDER_QUARTER_BITS),
-                    ORDER_QUARTER_BITS);
-        row = next;
-    }
+    if (cell_count > 1)
+        put_fractions(items, count, bounds, bits);
+    for (size_t i = 0; i < count; i++)
+        bit_put_rice(bits, rows[i] - (i % ORDER_CELL == 0 ? 0 : rows[i - 1]),
+                     rice);
     bit_put_padding(bits);
     return COLANDER_OK;
 }

@@ -33,11 +33,11 @@ static const struct kind {
     uint64_t questions; /* different ones: their blocks fit into the caches */
     unsigned repeats;   /* of each in a round */
 } kinds[BENCH_RANGE_KINDS] = {
-    [BENCH_RANGE_10] = {"range_10", 20, 50},
-    [BENCH_RANGE_100] = {"range_100", 20, 10},
+    [BENCH_RANGE_10] = {"range_10", 5, 200},
+    [BENCH_RANGE_100] = {"range_100", 5, 40},
     [BENCH_RANGE_1000] = {"range_1000", 2, 20},
     [BENCH_RANGE_10000] = {"range_10000", 1, 5},
-    [BENCH_PREFIX_100] = {"prefix_100", 20, 10},
+    [BENCH_PREFIX_100] = {"prefix_100", 5, 40},
     [BENCH_TOP] = {"top20", 1, 200},
 };
 

@@ -48,8 +48,8 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
 /* That of groups. */
 ORDER_TEST(bytes_of_a_group_do_not_change)
 {
-    static const uint8_t golden[] = {0x01, 0x00, 0x04, 0x00, 0x03, 0x33,
-                                     0x00, 0x00, 0x8f, 0x01, 0x60, 0x0a};
+    static const uint8_t golden[] = {0x01, 0x00, 0x04, 0x00, 0x03,
+                                     0xe6, 0xf0, 0x18, 0x00, 0xa6};
     static const uint8_t step[] = {0x40};
     static const uint32_t rows[] = {3, 10, 11, 500};
     const struct order_answer answer = {.where = ORDER_LISTS,
