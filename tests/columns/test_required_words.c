@@ -189,7 +189,7 @@ TEST(texts_that_are_found_have_the_words_that_are_required)
     char text[TEXT_MAX];
     char other[TEXT_MAX];
 
-    for (uint64_t runs = random_runs(40000); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(15000); runs > 0; runs--) {
         const struct colander_slice one =
             colander_slice_of(text, draw_text(&random, text));
         const struct colander_slice two =

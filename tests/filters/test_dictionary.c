@@ -169,7 +169,7 @@ TEST(words_are_found_by_pieces_of_them)
     struct dictionary_answer answer = {.words = NULL};
     uint64_t found = 0;
 
-    for (uint64_t runs = random_runs(30); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(20); runs > 0; runs--) {
         SCOPED_FILTER_FILE file = NULL;
 
         write_words(&random, words, runs % 10 == 0 ? 1000 : runs);
@@ -266,7 +266,7 @@ TEST(damaged_dictionaries_are_errors)
         write_words(&random, words, 200);
     while (words[0].count == 0 || words[1].count == 0);
     bytes = file_bytes_read(path);
-    for (uint64_t runs = random_runs(2000); runs > 0; runs--) {
+    for (uint64_t runs = random_runs(400); runs > 0; runs--) {
         const size_t at = random_below(&random, bytes.size);
         const uint8_t changed =
             (uint8_t)(bytes.data[at] ^ 1u << random_below(&random, 8));
