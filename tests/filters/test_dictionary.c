@@ -5,7 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "filter_model.h"
-#include "filters/dictionary.h"
+#include "filters/filter_builder.h"
 #include "filters/part_find.h"
 
 #define WORDS_MAX 2000
@@ -232,10 +232,12 @@ TEST(blocks_are_words_in_order)
     dictionary_builder_destroy(builder);
 }
 
-TEST(builders_are_full_after_many_words_and_take_more)
+TEST(builders_take_many_words_in_many_blocks)
 {
     struct dictionary_builder *builder = dictionary_builder_create();
+    struct dictionary_answer answer = {.words = NULL};
     SCOPED_MODEL model = model_empty();
+    SCOPED_FILTER_FILE file = NULL;
     char word[32];
 
     model_add_part(model, "a", 1, "b", 1);
@@ -250,6 +252,129 @@ TEST(builders_are_full_after_many_words_and_take_more)
     OK(dictionary_builder_write(builder, add_block, model, NULL));
     assert_true(model->parts[0].block_count > 50);
     dictionary_builder_destroy(builder);
+    write_model(model);
+    file = open_model();
+    for (uint32_t i = 0; i < DICTIONARY_WORDS; i += 1 + i / 20) {
+        /* all of it, its beginning, its end */
+        const struct {
+            size_t from;
+            size_t size;
+        } pieces[] = {{0, 2}, {0, 1}, {1, 1}};
+
+        memset(word, 0, sizeof(word));
+        (void)snprintf(word + 1, sizeof(word) - 1, "w%" PRIu32, i);
+        for (size_t k = 0; k < COUNT(pieces); k++) {
+            OK(dictionary_find(
+                file, 0, 0,
+                colander_slice_of(word + pieces[k].from,
+                                  strlen(word + 1) + pieces[k].size),
+                1000, &answer, NULL));
+            assert_true(k == 1 ? answer.count > 0 : answer.count == 1);
+        }
+    }
+    free(answer.words);
+}
+
+/* ----------------------------------------------------------- whole files --- */
+
+/* Builds a file of rows, each with a word of its own, `others` words more, and
+ * some numbers. */
+static void
+build_rows(uint32_t rows, uint32_t others, uint32_t numbers)
+{
+    struct colander_filter_options options;
+    SCOPED_BUILDER row_builder = colander_row_builder_create();
+    SCOPED_MEMORY char *text = malloc(100 + others * 16);
+    struct filter_builder *builder;
+    struct settings *settings;
+
+    colander_filter_options_init(&options);
+    OK(settings_create(&options, &settings, NULL));
+    (void)unlink(path);
+    OK(filter_builder_create(path, settings, &builder, NULL));
+    for (uint32_t i = 0; i < rows; i++) {
+        struct sst_entry entry = {.block = SST_BLOCK_UNKNOWN, .is_put = true};
+        char *at = text + sprintf(text, "Row%06" PRIu32 "x", i);
+        uint8_t key[4];
+
+        for (uint32_t k = 0; k < others; k++)
+            at += sprintf(at, " w%" PRIu32, i * others + k);
+        colander_row_builder_add(row_builder, "text", colander_text(text));
+        colander_row_builder_begin_array(row_builder, "numbers");
+        for (uint32_t k = 0; k < numbers; k++)
+            colander_row_builder_add(row_builder, NULL,
+                                     colander_integer(i * numbers + k));
+        colander_row_builder_end(row_builder);
+        OK(colander_row_builder_finish(row_builder, &entry.value, NULL));
+        bytes_put_be32(key, i);
+        entry.key = colander_slice_of(key, sizeof(key));
+        OK(filter_builder_add(builder, &entry, NULL));
+    }
+    OK(filter_builder_finish(builder, (const uint8_t *)"tag of 16 bytes.", 0,
+                             NULL));
+    filter_builder_destroy(builder);
+    settings_unref(settings);
+}
+
+/* Finds each row by a piece of its word, in the part that has it. */
+static void
+find_rows(const struct filter_file *file)
+{
+    const struct hash_hints none = {NULL, 0, 0};
+    const uint64_t hash =
+        path_hash_name(PATH_HASH_START, colander_slice_text("text"));
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+
+    for (uint32_t i = 0; i < file->part_count; i++) {
+        const struct filter_part *part = &file->parts[i];
+
+        for (uint32_t row = 0; row < part->shape.row_count; row += 97) {
+            struct piece_answers pieces = {.answers = NULL};
+            char piece[16];
+            const int size =
+                sprintf(piece, "ow%06" PRIu64 "x", part->first_row + row);
+            const struct filter_query query = {
+                .kind = FILTER_QUERY_PIECE,
+                .path_hashes = &hash,
+                .path_length = 1,
+                .piece = colander_slice_of(piece, (size_t)size + 1),
+            };
+
+            OK(part_find(file, part, &query, &none, &pieces, &ranges, NULL));
+            assert_int_equal(ranges.count, 1);
+            assert_int_equal(ranges.ranges[0].first, row);
+            assert_int_equal(ranges.ranges[0].end, row + 1);
+            piece_answers_release(&pieces);
+        }
+    }
+    row_ranges_release(&ranges);
+}
+
+static uint32_t
+count_dictionaries(const struct filter_file *file)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < file->part_count; i++)
+        count += file->parts[i].block_count[FILTER_DICTIONARY] > 0;
+    return count;
+}
+
+TEST(parts_share_a_dictionary_until_it_is_full)
+{
+    SCOPED_FILTER_FILE shared = NULL;
+    SCOPED_FILTER_FILE full = NULL;
+
+    build_rows(3500, 1, 1000); /* parts are full of numbers */
+    shared = open_model();
+    assert_true(shared->part_count >= 4);
+    assert_int_equal(count_dictionaries(shared), 1);
+    find_rows(shared);
+    build_rows(700, 1000, 1); /* dictionaries are full */
+    full = open_model();
+    assert_true(full->part_count >= 3);
+    assert_int_equal(count_dictionaries(full), full->part_count);
+    find_rows(full);
 }
 
 /* Whatever is damaged, all words are found, or an error is. */

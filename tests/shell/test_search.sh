@@ -74,6 +74,9 @@ if has_filters; then
     says_some '^verified [0-9,]+ candidates, .*: [0-9,]+ returned'
 fi
 run 0 find "$demo" tweets 'text~~ousto' --explain --count
+! has_filters || says_some \
+    '^words    [*]ousto[*] [(]1 word of dictionaries, such as houston[)]$'
+run 0 find "$demo" tweets 'text~~!' --explain --count
 says_some "^plan     scan of family 'tweets' in key order$"
 says_some '^because  no (condition that value filters know|value filters)$'
 run 0 find "$demo" tweets houston --explain --count
