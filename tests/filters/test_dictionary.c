@@ -275,7 +275,7 @@ TEST(builders_take_many_words_in_many_blocks)
     free(answer.words);
 }
 
-/* ----------------------------------------------------------- whole files --- */
+/* --------------------------------------------------------- whole files --- */
 
 /* Builds a file of rows, each with a word of its own, `others` words more, and
  * some numbers. */
