@@ -281,8 +281,7 @@ sort(const struct dictionary_builder *builder, struct sorted *items,
 static struct sorted *
 sort_words(const struct dictionary_builder *builder)
 {
-    struct sorted *items =
-        malloc(((size_t)builder->count | 1) * sizeof(*items));
+    struct sorted *items = calloc((size_t)builder->count | 1, sizeof(*items));
     uint32_t place = 0;
 
     if (items == NULL)
