@@ -9,7 +9,7 @@ set(COLANDER_PUBLISHED ${PROJECT_BINARY_DIR}/include)
 function(colander_publish)
     set(headers colander.h core/core.h columns/limits.h columns/json.h
         columns/bulk.h columns/columns.h columns/groups.h columns/retention.h
-        columns/predicates.h columns/rows.h
+        columns/partitions.h columns/predicates.h columns/rows.h
         columns/upkeep.h columns/values.h columns/words.h loading/load.h)
     if(COLANDER_FILTERS)
         list(APPEND headers filters/filters.h)

@@ -18,6 +18,7 @@
  *          words.h       conditions, keys and times as text
  *          json.h        rows to and from JSON
  *          retention.h   deleting rows that have become old
+ *          partitions.h  families for each hour, day or month
  *          bulk.h        filling an empty family fast
  *          upkeep.h      checking, backing up and salvaging a store
  *          limits.h      limits on rows, keys and batches
@@ -33,6 +34,7 @@
 #include "columns/bulk.h"
 #include "columns/json.h"
 #include "columns/limits.h"
+#include "columns/partitions.h"
 #include "columns/predicates.h"
 #include "columns/retention.h"
 #include "columns/rows.h"

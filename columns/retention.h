@@ -18,6 +18,12 @@
  * is looked at once more under its lock, so that one that was written meanwhile
  * with a newer time stays. Snapshots keep what they have.
  *
+ * Families by time (partitions.h) have one policy together, that of the family
+ * with the name of the pattern. It drops a family as a whole, once all times
+ * that its name says and all times of its rows are too old. Its `size_max`
+ * counts bytes on disk, and its conditions have no words. A dropped family is
+ * not in snapshots either; cursors that have begun continue.
+ *
  * A policy belongs to one family of one store and to its time column. In a
  * restored or salvaged store it is there, but paused until it is set again. A
  * renamed family keeps it, a copy of a family does not have it.
@@ -152,6 +158,9 @@ struct colander_retained {
     uint64_t all_count;     /* rows of the family */
     uint64_t untimed_count; /* of them, those without a time */
     uint64_t size;          /* bytes of all, as in size_max */
+
+    uint64_t family_count; /* families dropped, of a pattern; row_count is then
+                            * about that of their rows */
 };
 
 /*

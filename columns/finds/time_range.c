@@ -8,6 +8,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/time_range.h"
+
 #include "columns/finds/find.h"
 
 #define ROUND_ROWS 1000
@@ -15,6 +17,7 @@
 
 struct extreme {
     const struct path *path;
+    const struct cursor_watch *watch;
     bool is_last; /* looks for the last time, or the first */
     bool found;
     struct colander_value time; /* the best so far */
@@ -49,6 +52,13 @@ beyond(const struct extreme *extreme, const char *path,
                           extreme->time, err);
 }
 
+static void
+tell(const struct cursor_watch *watch, struct colander_cursor *cursor)
+{
+    if (watch->tell != NULL)
+        watch->tell(watch->context, cursor);
+}
+
 /* Reads the rows of a query. *is_empty: there is none. */
 static enum colander_code
 read_round(struct colander_family *family, const struct colander_query *query,
@@ -60,6 +70,8 @@ read_round(struct colander_family *family, const struct colander_query *query,
     enum colander_code code = colander_family_find(family, query, &cursor, err);
 
     *is_empty = true;
+    if (code == COLANDER_OK)
+        tell(extreme->watch, cursor);
     while (code == COLANDER_OK && is_row) {
         code = colander_cursor_next(cursor, &is_row, &result, err);
         if (code != COLANDER_OK || !is_row)
@@ -69,6 +81,8 @@ read_round(struct colander_family *family, const struct colander_query *query,
         if (code != COLANDER_OK)
             error_add_row(family, result.key, err);
     }
+    if (cursor != NULL)
+        tell(extreme->watch, NULL);
     colander_cursor_close(cursor);
     return code;
 }
@@ -102,14 +116,14 @@ find_extreme(struct colander_family *family, const char *path,
 }
 
 enum colander_code
-colander_family_time_range(struct colander_family *family, const char *path,
-                           struct colander_value *first,
-                           struct colander_value *last, bool *found,
-                           struct colander_error *err)
+time_range_find(struct colander_family *family, const char *path,
+                const struct cursor_watch *watch, struct colander_value *first,
+                struct colander_value *last, bool *found,
+                struct colander_error *err)
 {
     struct path parsed = PATH_EMPTY;
-    struct extreme oldest = {.path = &parsed, .is_last = false};
-    struct extreme newest = {.path = &parsed, .is_last = true};
+    struct extreme oldest = {.path = &parsed, .watch = watch};
+    struct extreme newest = {.path = &parsed, .watch = watch, .is_last = true};
     struct colander_snapshot *snapshot = NULL;
     enum colander_code code = colander_path_parse(path, &parsed, err);
 
@@ -117,12 +131,24 @@ colander_family_time_range(struct colander_family *family, const char *path,
         code = colander_store_snapshot(family->store, &snapshot, err);
     if (code == COLANDER_OK)
         code = find_extreme(family, path, snapshot, &newest, err);
-    if (code == COLANDER_OK && newest.found)
+    if (code == COLANDER_OK && newest.found && first != NULL)
         code = find_extreme(family, path, snapshot, &oldest, err);
     colander_snapshot_release(snapshot);
     path_release(&parsed);
     *found = code == COLANDER_OK && newest.found;
-    *first = *found ? oldest.time : colander_null();
+    if (first != NULL)
+        *first = *found ? oldest.time : colander_null();
     *last = *found ? newest.time : colander_null();
     return code;
+}
+
+enum colander_code
+colander_family_time_range(struct colander_family *family, const char *path,
+                           struct colander_value *first,
+                           struct colander_value *last, bool *found,
+                           struct colander_error *err)
+{
+    const struct cursor_watch none = {NULL, NULL};
+
+    return time_range_find(family, path, &none, first, last, found, err);
 }

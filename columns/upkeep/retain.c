@@ -10,14 +10,15 @@
  */
 #include "columns/upkeep/retention_inside.h"
 
+#include "columns/partitions.h"
 #include "columns/path.h"
 #include "columns/store.h"
+#include "columns/time_range.h"
 #include "columns/write.h"
 #include "core/sized.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 #define ASKED_EVERY 1000 /* rows between two calls of goes_on */
 #define BUCKETS 1024
@@ -432,17 +433,6 @@ delete_rows(struct retaining *retaining, const struct colander_predicate *where,
 
 /* ------------------------------------------------------------ in one go --- */
 
-static struct colander_value
-clock_now(const struct colander_retain_options *options)
-{
-    struct timespec now;
-
-    if (options->now.type == COLANDER_TIMESTAMP)
-        return options->now;
-    (void)clock_gettime(CLOCK_REALTIME, &now); /* cannot fail on Linux */
-    return colander_timestamp(now.tv_sec, (uint32_t)now.tv_nsec);
-}
-
 /* Reads the time column. That of the family's own policy is the one for which
  * it was found to be in force. */
 static enum colander_code
@@ -462,6 +452,10 @@ read_column(struct retaining *retaining, struct colander_error *err)
 static enum colander_code
 look_at_times(struct retaining *retaining, struct colander_error *err)
 {
+    const struct cursor_watch watch = {retaining->options.watch,
+                                       retaining->options.context};
+    const bool needs_oldest = retaining->retention.size_max != UINT64_MAX ||
+                              retaining->options.counts;
     struct colander_retained *done = &retaining->done;
     const char *column;
     bool found = false;
@@ -472,14 +466,12 @@ look_at_times(struct retaining *retaining, struct colander_error *err)
     column = (const char *)retaining->column.data;
     code = colander_path_parse(column, &retaining->path, err);
     if (code == COLANDER_OK)
-        code = colander_family_time_range(retaining->family, column,
-                                          &retaining->oldest, &done->newest,
-                                          &found, err);
+        code = time_range_find(retaining->family, column, &watch,
+                               needs_oldest ? &retaining->oldest : NULL,
+                               &done->newest, &found, err);
     if (code != COLANDER_OK || !found)
         return code;
-    done->reference = clock_now(&retaining->options);
-    if (colander_value_compare(&done->newest, &done->reference) < 0)
-        done->reference = done->newest;
+    done->reference = retention_reference(&retaining->options, &done->newest);
     return retention_expired(&retaining->retention, column, &done->reference,
                              &retaining->expired, err);
 }
@@ -514,6 +506,27 @@ retain(struct retaining *retaining, struct colander_error *err)
     return code;
 }
 
+/* Drops families of a pattern, or deletes rows of another family. */
+static enum colander_code
+retain_all(struct retaining *retaining, struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (colander_partition_unit(colander_family_name(retaining->family)) ==
+        NULL)
+        return retain(retaining, err);
+    code =
+        retention_check_pattern(retaining->family, &retaining->retention, err);
+    if (code == COLANDER_OK)
+        code = read_column(retaining, err);
+    return code == COLANDER_OK
+               ? retention_drop_families(
+                     retaining->family, &retaining->retention, retaining->kept,
+                     (const char *)retaining->column.data, &retaining->options,
+                     &retaining->done, err)
+               : code;
+}
+
 /* Retains as the family's own policy says. */
 static enum colander_code
 retain_as_kept(struct retaining *retaining, struct colander_error *err)
@@ -540,7 +553,7 @@ retain_as_kept(struct retaining *retaining, struct colander_error *err)
     if (code == COLANDER_OK) {
         retaining->retention = *kept;
         retaining->kept = kept;
-        code = retain(retaining, err);
+        code = retain_all(retaining, err);
     }
     colander_retention_destroy(kept);
     return code;
@@ -566,7 +579,7 @@ retain_as_asked(struct retaining *retaining,
         return retain_as_kept(retaining, err);
     if (code == COLANDER_OK)
         code = retention_accept(&retaining->retention, retention, err);
-    return code == COLANDER_OK ? retain(retaining, err) : code;
+    return code == COLANDER_OK ? retain_all(retaining, err) : code;
 }
 
 enum colander_code

@@ -389,6 +389,8 @@ encode_here(struct colander_family *family,
     enum colander_code code = retention_accept(&retention, given, err);
 
     if (code == COLANDER_OK)
+        code = retention_check_pattern(family, &retention, err);
+    if (code == COLANDER_OK)
         code = retention_time_column(family, &path, err);
     if (code == COLANDER_OK)
         code = check_conditions(&retention, (const char *)path.data, err);

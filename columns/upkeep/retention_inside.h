@@ -41,6 +41,28 @@ retention_check_same(struct colander_family *family,
                      const struct colander_retention *kept,
                      struct colander_error *err);
 
+/* Returns the time from which ages count: the newest one, or the clock if that
+ * is earlier. */
+struct colander_value
+retention_reference(const struct colander_retain_options *options,
+                    const struct colander_value *newest);
+
+/* Fails with INVALID if the family is that of a pattern (partitions.h), and the
+ * policy looks at single rows. */
+COLANDER_CHECKED enum colander_code
+retention_check_pattern(const struct colander_family *family,
+                        const struct colander_retention *retention,
+                        struct colander_error *err);
+
+/* Drops the families of the pattern whose rows, with times in `column`, are all
+ * too old, and the oldest ones that are too large together. `kept` is the
+ * policy of the pattern's own family; NULL: it is another one. */
+COLANDER_CHECKED enum colander_code retention_drop_families(
+    struct colander_family *pattern, const struct colander_retention *retention,
+    const struct colander_retention *kept, const char *column,
+    const struct colander_retain_options *options,
+    struct colander_retained *done, struct colander_error *err);
+
 /* Sets `path` to the family's time column. Fails with INVALID if it has none.
  */
 COLANDER_CHECKED enum colander_code

@@ -42,6 +42,7 @@ local published = {
     ["columns/limits.h"] = true,
     ["columns/numbers.h"] = true,
     ["columns/path.h"] = true,
+    ["columns/partitions.h"] = true,
     ["columns/predicates.h"] = true,
     ["columns/rows.h"] = true,
     ["columns/runs.h"] = true,

@@ -763,3 +763,20 @@ FIXTURE_TEST(a_watched_cursor_can_be_cancelled)
     assert_int_equal(done.row_count, 0);
     assert_int_equal(count_rows(family), 100);
 }
+
+FIXTURE_TEST(the_search_for_the_newest_time_can_be_cancelled)
+{
+    struct colander_family *family = family_of_days(fixture, 0, 100);
+    struct colander_keep keep;
+    const struct colander_retention retention = keep_days(&keep, 1000);
+    struct colander_retain_options options;
+    struct colander_retained done;
+    unsigned calls = 0;
+
+    colander_retain_options_init(&options);
+    options.watch = cancel_at_once;
+    options.context = &calls;
+    FAILS(colander_family_retain(family, &retention, &options, &done, why()),
+          COLANDER_CANCELLED);
+    assert_int_equal(calls, 2);
+}
