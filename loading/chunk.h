@@ -51,6 +51,8 @@ struct waiting_row {
     bool has_new_key; /* the reader has made it */
     bool is_taken;    /* it is not rejected, and replaces what is there */
     size_t key_at;    /* the row follows */
+    int64_t second;   /* its time, of a partition */
+    struct colander_family *family; /* set by the writer; borrowed */
 };
 
 struct chunk {

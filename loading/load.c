@@ -10,6 +10,7 @@
 #include "loading/guess.h"
 #include "loading/key_columns.h"
 #include "loading/parser.h"
+#include "loading/partition.h"
 #include "loading/reader.h"
 #include "loading/writer.h"
 
@@ -476,12 +477,32 @@ set_time_column(const struct colander_load *load, struct colander_error *err)
     enum colander_code code = COLANDER_OK;
     bool found = true;
 
-    if (load->schema.time != NULL && colander_family_exists(load->family))
+    if (load->schema.time != NULL && load->options.partition == NULL &&
+        colander_family_exists(load->family))
         code = colander_family_time_column(load->family, &path, &found, err);
     if (code == COLANDER_OK && !found)
         code = colander_family_set_time_column(load->store, load->family,
                                                load->schema.time, err);
     colander_buffer_release(&path);
+    return code;
+}
+
+/* Finds out how the key columns are read: as in the family. */
+static enum colander_code
+inspect_keys(struct colander_load *load, const char *const *files, size_t count,
+             struct colander_error *err)
+{
+    struct colander_family *last = NULL;
+    enum colander_code code = COLANDER_OK;
+
+    if (load->options.partition != NULL)
+        code = partition_open_last(
+            load->store, colander_family_name(load->family), &last, err);
+    if (code == COLANDER_OK)
+        code = key_columns_inspect(last != NULL ? last : load->family,
+                                   &load->options, &load->schema,
+                                   &load->is_cancelled, files, count, err);
+    colander_family_close(last);
     return code;
 }
 
@@ -498,8 +519,7 @@ begin(struct colander_load *load, const char *const *files, size_t count,
     if (code == COLANDER_OK)
         code = find_resume_points(load, files, count, &rejects_size, err);
     if (code == COLANDER_OK)
-        code = key_columns_inspect(load->family, &load->options, &load->schema,
-                                   &load->is_cancelled, files, count, err);
+        code = inspect_keys(load, files, count, err);
     if (code == COLANDER_OK)
         code = set_filters(load, err);
     if (code == COLANDER_OK)
@@ -523,6 +543,24 @@ finish(struct colander_load *load, enum colander_code code,
     return code == COLANDER_OK ? finished : code;
 }
 
+/* A partition has a pattern and a column of times, other loads neither. */
+static enum colander_code
+check_partition(const struct colander_load *load, struct colander_error *err)
+{
+    const char *name = colander_family_name(load->family);
+    const bool is_pattern = colander_partition_unit(name) != NULL;
+
+    if ((load->options.partition != NULL) == is_pattern)
+        return COLANDER_OK;
+    if (is_pattern)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "family '%s': which column has the times?", name);
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "the family's name '%s' has no {hour}, {day} or "
+                         "{month}, where the time of rows belongs",
+                         name);
+}
+
 /* -------------------------------------------------------------- public --- */
 
 enum colander_code
@@ -543,6 +581,8 @@ colander_load_create(struct colander_store *store,
     created->store = store;
     created->family = family;
     code = load_options_read(options, &created->options, &created->schema, err);
+    if (code == COLANDER_OK)
+        code = check_partition(created, err);
     if (code == COLANDER_OK)
         *load = created;
     else

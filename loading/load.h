@@ -106,6 +106,7 @@ struct colander_load_stats {
     uint64_t replaced_count; /* rows that replaced or patched another, also of
                               * this load; a bulk does not count them as rows */
     bool is_damaged;         /* the load failed as the compressed file is */
+    uint64_t family_count;   /* families that rows went to, of a partition */
 };
 
 /* A record that was rejected. Borrowed until the callback returns. */
@@ -212,6 +213,13 @@ struct colander_load_options {
     const struct colander_load_files *elsewhere; /* NULL: the file system */
     bool syncs; /* what was loaded is on the disk, and not only in the log,
                  * once the load has ended (false) */
+
+    /* The column of the times by which rows are in families. The family of the
+     * load is then one whose name is a pattern, see partitions.h; the others
+     * are created when they are needed, at most 1,000 by one load. A record
+     * without a TIMESTAMP there is rejected. NULL: all rows are in one family.
+     */
+    const char *partition;
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record
@@ -235,7 +243,8 @@ struct colander_load;
  * Creates a load into `family` of `store`; both are borrowed until the load is
  * destroyed. `options` (NULL: the defaults) are copied. If the family does not
  * exist yet, it gets the filter options of the schema. Fails with INVALID if
- * the options are wrong.
+ * the options are wrong, or if the family's name is a pattern and there is no
+ * column for its times, or the other way round.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_load_create(struct colander_store *store,

@@ -70,6 +70,15 @@ check(const struct colander_load_options *options, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a bulk load cannot follow a file: its rows "
                              "appear at its end");
+    if (options->is_bulk && options->partition != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a bulk load fills one family");
+    if (options->partition != NULL && strstr(options->partition, "[]") != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "column '%s' may be many times, a row has one",
+                             options->partition);
+    if (options->partition != NULL)
+        code = column_path_check(options->partition, err);
     for (size_t i = 0; i < options->key_count && code == COLANDER_OK; i++)
         code = check_key(options->key, options->key_count, i, err);
     return code == COLANDER_OK ? added_columns_check(options, err) : code;

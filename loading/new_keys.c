@@ -17,8 +17,8 @@ new_keys_release(struct new_keys *new_keys)
 
 /* Adds the key of row `index`. *is_new is false if an equal one is there. */
 static enum colander_code
-add(struct new_keys *new_keys, size_t index, bool *is_new,
-    struct colander_error *err)
+add(struct new_keys *new_keys, const struct chunk *chunk, size_t index,
+    bool *is_new, struct colander_error *err)
 {
     const struct colander_slice key = new_keys->keys[index];
     /* The address is a seed that a foreign file cannot know. */
@@ -31,7 +31,8 @@ add(struct new_keys *new_keys, size_t index, bool *is_new,
     *is_new = false;
     while ((i = hash_index_next(&new_keys->index, hash, &at)) !=
            HASH_INDEX_NONE) {
-        if (colander_slice_equal(new_keys->keys[i], key))
+        if (chunk->waiting[i].family == chunk->waiting[index].family &&
+            colander_slice_equal(new_keys->keys[i], key))
             return COLANDER_OK;
     }
     code = hash_index_reserve(&new_keys->index, err);
@@ -41,9 +42,22 @@ add(struct new_keys *new_keys, size_t index, bool *is_new,
     return code;
 }
 
+/* Returns how many rows from this one on are looked up at once: they are in one
+ * family. */
+static size_t
+lot_size(const struct chunk *chunk, size_t first)
+{
+    size_t size = 1;
+
+    while (size < NEW_KEYS_LOT && first + size < chunk->waiting_count &&
+           chunk->waiting[first + size].family == chunk->waiting[first].family)
+        size++;
+    return size;
+}
+
 enum colander_code
-new_keys_find(struct new_keys *new_keys, struct colander_family *family,
-              const struct chunk *chunk, struct colander_error *err)
+new_keys_find(struct new_keys *new_keys, const struct chunk *chunk,
+              struct colander_error *err)
 {
     const size_t count = chunk->waiting_count;
     enum colander_code code =
@@ -55,13 +69,14 @@ new_keys_find(struct new_keys *new_keys, struct colander_family *family,
     hash_index_clear(&new_keys->index);
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         new_keys->keys[i] = chunk_waiting_key(chunk, i);
-        code = add(new_keys, i, &new_keys->is_new[i], err);
+        code = add(new_keys, chunk, i, &new_keys->is_new[i], err);
     }
-    for (size_t i = 0; i < count && code == COLANDER_OK; i += NEW_KEYS_LOT) {
-        size_t lot = count - i < NEW_KEYS_LOT ? count - i : NEW_KEYS_LOT;
+    for (size_t i = 0, lot; i < count && code == COLANDER_OK; i += lot) {
         bool found[NEW_KEYS_LOT];
 
-        code = colander_family_get_many(family, &new_keys->keys[i], lot, NULL,
+        lot = lot_size(chunk, i);
+        code = colander_family_get_many(chunk->waiting[i].family,
+                                        &new_keys->keys[i], lot, NULL,
                                         new_keys->rows, found, err);
         for (size_t k = 0; k < lot && code == COLANDER_OK; k++)
             new_keys->is_new[i + k] = new_keys->is_new[i + k] && !found[k];

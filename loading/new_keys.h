@@ -24,9 +24,9 @@ struct new_keys {
 
 void new_keys_release(struct new_keys *new_keys);
 
-/* Looks up the keys of the rows that wait in the chunk. */
-COLANDER_CHECKED enum colander_code
-new_keys_find(struct new_keys *new_keys, struct colander_family *family,
-              const struct chunk *chunk, struct colander_error *err);
+/* Looks up the keys of the rows that wait in the chunk, each in its family. */
+COLANDER_CHECKED enum colander_code new_keys_find(struct new_keys *new_keys,
+                                                  const struct chunk *chunk,
+                                                  struct colander_error *err);
 
 #endif

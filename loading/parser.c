@@ -30,12 +30,32 @@ check_row(const struct rows *rows, struct colander_slice row,
     return code;
 }
 
-/* Parses one record; `index` is its number among those of the chunk. */
+/* Notes the time by which a row has its family. */
 static enum colander_code
-parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
+find_time(const char *path, struct colander_slice row, int64_t *second,
           struct colander_error *err)
 {
+    struct colander_value value;
+    bool found = false;
+    enum colander_code code = colander_row_get(row, path, &value, &found, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (!found || value.type != COLANDER_TIMESTAMP)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "%s in '%s', by which rows are in families",
+                             found ? "no time" : "nothing", path);
+    *second = value.second;
+    return colander_partition_check(*second, err);
+}
+
+/* Parses one record; `index` is its number among those of the chunk. */
+static enum colander_code
+parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
+          size_t piece, size_t index, struct colander_error *err)
+{
     struct parsed_row parsed;
+    int64_t second = 0;
     enum colander_code code = rows_parse(
         rows, chunk_piece(chunk, &chunk->pieces[piece]), &parsed, err);
 
@@ -46,9 +66,14 @@ parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
             chunk->keys.data + index * chunk->key_size, chunk->key_size);
     if (code == COLANDER_OK && !parsed.is_checked)
         code = check_row(rows, parsed.row, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && partition != NULL)
+        code = find_time(partition, parsed.row, &second, err);
+    if (code == COLANDER_OK) {
         code = chunk_add_waiting(chunk, piece, !parsed.has_key, parsed.key,
                                  parsed.row, err);
+        if (code == COLANDER_OK)
+            chunk->waiting[chunk->waiting_count - 1].second = second;
+    }
     if (!is_of_record(code))
         return code;
     code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
@@ -58,7 +83,7 @@ parse_one(struct rows *rows, struct chunk *chunk, size_t piece, size_t index,
 }
 
 static enum colander_code
-parse_records(struct rows *rows, struct chunk *chunk,
+parse_records(struct rows *rows, const char *partition, struct chunk *chunk,
               struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
@@ -66,7 +91,7 @@ parse_records(struct rows *rows, struct chunk *chunk,
 
     for (size_t i = 0; i < chunk->piece_count && code == COLANDER_OK; i++) {
         if (chunk->pieces[i].kind == PIECE_RECORD)
-            code = parse_one(rows, chunk, i, index++, err);
+            code = parse_one(rows, partition, chunk, i, index++, err);
     }
     if (chunk->text.size > 2 * CHUNK_SIZE)
         rows_trim(rows);
@@ -94,7 +119,8 @@ parser_run(const struct parser *parser)
     rows.added = parser->added;
     while ((chunk = ring_take_filled(parser->ring)) != NULL) {
         if (code == COLANDER_OK)
-            code = parse_records(&rows, chunk, &err);
+            code =
+                parse_records(&rows, parser->options->partition, chunk, &err);
         if (code != COLANDER_OK) { /* also of all later chunks */
             chunk->failure = err;
             chunk->is_broken = true;

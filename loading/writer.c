@@ -6,6 +6,7 @@
 #include "core/thread.h"
 #include "loading/key_tally.h"
 #include "loading/new_keys.h"
+#include "loading/partition.h"
 #include "loading/rejects.h"
 #include "loading/rows.h"
 
@@ -15,6 +16,7 @@
 
 #define LACKING_MAX 1000 /* records without a key column: see check_keys */
 #define WAIT_MS 10       /* before files are counted again */
+#define DROPS_MAX 10     /* of families, while one chunk is written */
 #define RUN_TEXT 4       /* bytes of text for each byte of a run, see is_due */
 
 struct writer {
@@ -26,6 +28,7 @@ struct writer {
     struct colander_load_stats *stats;
     struct rejects rejects;
     struct colander_batch *batch; /* of the chunk */
+    struct partition partition;   /* if the options have one */
     struct new_keys new_keys;     /* which waiting rows have a new key */
     struct key_tally tally;       /* how many rows have */
     uint64_t taken_count;         /* rows of the chunk that are written, */
@@ -60,8 +63,9 @@ struct writer {
 static bool
 counts_keys(const struct colander_load_options *options)
 {
-    return !options->is_bulk && (options->duplicates == COLANDER_LOAD_REPLACE ||
-                                 options->duplicates == COLANDER_LOAD_PATCH);
+    return !options->is_bulk && options->partition == NULL &&
+           (options->duplicates == COLANDER_LOAD_REPLACE ||
+            options->duplicates == COLANDER_LOAD_PATCH);
 }
 
 /* A FIFO family drops its oldest files, which are known by their place. */
@@ -73,7 +77,7 @@ may_run(struct colander_store *store,
 
     colander_store_options(store, &store_options);
     return options->duplicates == COLANDER_LOAD_REPLACE && !options->follows &&
-           !options->is_bulk &&
+           !options->is_bulk && options->partition == NULL &&
            store_options.compaction != COLANDER_COMPACTION_FIFO;
 }
 
@@ -98,7 +102,15 @@ writer_create(struct colander_store *store, struct colander_family *family,
     created->is_cancelled = is_cancelled;
     created->stats = stats;
     created->may_run = may_run(store, options);
+    created->partition.store = store;
+    created->partition.pattern = family;
+    created->partition.column = options->partition;
+    if (options->partition != NULL)
+        stats->knows_new = options->duplicates == COLANDER_LOAD_KEEP ||
+                           options->duplicates == COLANDER_LOAD_REJECT;
     code = colander_batch_create(store, &created->batch, err);
+    if (code == COLANDER_OK && options->partition != NULL)
+        code = partition_begin(&created->partition, err);
     if (code == COLANDER_OK && options->is_bulk)
         code = colander_bulk_create(family, &created->run, err);
     if (code == COLANDER_OK)
@@ -121,6 +133,7 @@ writer_destroy(struct writer *writer)
     rejects_close(&writer->rejects);
     colander_bulk_destroy(writer->run);
     colander_batch_destroy(writer->batch);
+    partition_release(&writer->partition);
     new_keys_release(&writer->new_keys);
     key_tally_release(&writer->tally);
     free(writer);
@@ -241,15 +254,16 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     const struct colander_slice key = chunk_waiting_key(chunk, index);
     const struct colander_slice row = chunk_waiting_row(chunk, index);
     struct colander_batch *batch = writer->batch;
+    struct colander_family *family = chunk->waiting[index].family;
     enum colander_code code;
 
     if (writer->run != NULL)
         code = colander_bulk_add_checked(writer->run, key, row, err);
     else if (writer->options->duplicates == COLANDER_LOAD_PATCH)
-        code = colander_batch_patch(batch, writer->family, key, row, err);
+        code = colander_batch_patch(batch, family, key, row, err);
     else if (writer->options->duplicates == COLANDER_LOAD_REPLACE ||
              writer->new_keys.is_new[index])
-        code = colander_batch_put_checked(batch, writer->family, key, row, err);
+        code = colander_batch_put_checked(batch, family, key, row, err);
     else
         return reject_known(writer, chunk, index, err);
     if (code == COLANDER_OK) {
@@ -257,7 +271,7 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
         writer->taken_count++;
         writer->run_size += key.size + row.size;
     } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
-        reason_drop(err, "family '%s': ", colander_family_name(writer->family));
+        reason_drop(err, "family '%s': ", colander_family_name(family));
         code = chunk_add_reject(chunk, chunk->waiting[index].piece, 0,
                                 err->message, err);
     }
@@ -276,7 +290,7 @@ take_waiting(struct writer *writer, struct chunk *chunk,
     writer->taken_count = 0;
     writer->is_torn = true;
     if (duplicates == COLANDER_LOAD_KEEP || duplicates == COLANDER_LOAD_REJECT)
-        code = new_keys_find(&writer->new_keys, writer->family, chunk, err);
+        code = new_keys_find(&writer->new_keys, chunk, err);
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++)
         code = take_row(writer, chunk, i, err);
     return code;
@@ -390,6 +404,50 @@ commit(struct writer *writer, const struct chunk *chunk,
     return code;
 }
 
+/* What a chunk has added before its rows are taken. */
+struct before {
+    uint64_t kept_count;
+    size_t reject_count;
+};
+
+/* Places and takes the rows of the chunk; once more if a family by time was
+ * dropped meanwhile. */
+static enum colander_code
+take_placed(struct writer *writer, struct chunk *chunk,
+            const struct before *before, struct colander_error *err)
+{
+    const int tries = writer->options->partition == NULL ? 1 : DROPS_MAX;
+    enum colander_code code = COLANDER_DROPPED;
+
+    for (int i = 0; i < tries && code == COLANDER_DROPPED; i++) {
+        colander_batch_clear(writer->batch);
+        writer->stats->kept_count = before->kept_count;
+        chunk->reject_count = before->reject_count;
+        code = partition_place(&writer->partition, chunk, err);
+        if (code == COLANDER_OK)
+            code = take_waiting(writer, chunk, err);
+    }
+    writer->stats->family_count = writer->partition.count;
+    return code;
+}
+
+/* Commits the chunk after one of its families was dropped: by a policy of
+ * retention, perhaps. */
+static enum colander_code
+commit_again(struct writer *writer, struct chunk *chunk,
+             const struct before *before, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_DROPPED;
+
+    for (int i = 0; i < DROPS_MAX && code == COLANDER_DROPPED; i++) {
+        code = take_placed(writer, chunk, before, err);
+        writer->new_count = writer->taken_count;
+        if (code == COLANDER_OK)
+            code = commit(writer, chunk, err);
+    }
+    return code;
+}
+
 /* Patches row by row after a batch failed because rows became too large.
  * Patching twice, after a crash, has the same effect as once. */
 static enum colander_code
@@ -401,7 +459,7 @@ patch_singly(struct writer *writer, struct chunk *chunk,
 
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
         colander_batch_clear(batch);
-        code = colander_batch_patch(batch, writer->family,
+        code = colander_batch_patch(batch, chunk->waiting[i].family,
                                     chunk_waiting_key(chunk, i),
                                     chunk_waiting_row(chunk, i), err);
         if (code == COLANDER_OK)
@@ -639,10 +697,12 @@ count_new(struct writer *writer, const struct chunk *chunk,
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 {
+    const struct before before = {writer->stats->kept_count,
+                                  chunk->reject_count};
     enum colander_code code = begin_run(writer, err);
 
     if (code == COLANDER_OK)
-        code = take_waiting(writer, chunk, err);
+        code = take_placed(writer, chunk, &before, err);
     if (chunk->reject_count > 1)
         qsort(chunk->rejects, chunk->reject_count, sizeof(*chunk->rejects),
               compare_rejects);
@@ -660,7 +720,10 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = writer->run == NULL ? commit(writer, chunk, err)
                                    : keep_in_run(writer, chunk, err);
+    if (code == COLANDER_DROPPED && writer->options->partition != NULL)
+        code = commit_again(writer, chunk, &before, err);
     if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
+        partition_is_placed(chunk) &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
         chunk->reject_count = 0; /* those were reported */
         writer->stats->knows_new = false;
