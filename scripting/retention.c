@@ -182,7 +182,11 @@ goes_on(void *context, uint64_t row_count)
 static void
 push_done(lua_State *L, const struct colander_retained *done)
 {
-    lua_createtable(L, 0, 2);
+    lua_createtable(L, 0, 3);
+    if (done->family_count > 0) {
+        lua_pushinteger(L, (lua_Integer)done->family_count);
+        lua_setfield(L, -2, "families");
+    }
     if (done->newest.type != COLANDER_NULL) {
         value_push(L, &done->newest);
         lua_setfield(L, -2, "newest");

@@ -163,16 +163,20 @@ release_names(void *names)
     colander_names_release(names);
 }
 
-/* store:families(): the names of those that exist */
+/* store:families([selector]): the names of those that exist, or of those that
+ * it selects */
 static int
 store_families(lua_State *L)
 {
+    const char *selector = luaL_optstring(L, 2, NULL);
     struct colander_names *names;
 
-    arguments_check_count(L, 1);
+    arguments_check_count(L, 2);
     names = type_push_owner(L, sizeof(*names), release_names);
     failure_try(L,
                 colander_store_families(store_check(L, 1)->store, names, &err));
+    if (selector != NULL)
+        colander_names_select(names, selector);
     lua_createtable(L, (int)names->count, 0);
     for (size_t i = 0; i < names->count; i++) {
         lua_pushstring(L, names->names[i]);

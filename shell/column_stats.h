@@ -41,9 +41,10 @@ void column_stats_destroy(struct column_stats *stats);
 /*
  * Reads all rows of a family that has at most about `row_count`, else a sample
  * of that size: runs of neighbouring rows that begin at split keys with about
- * as many bytes between them. Orders the columns by the rows that have them,
- * most rows first; after a failure too. Stops at too many columns. Fails with
- * CANCELLED on Ctrl-C.
+ * as many bytes between them. Rows that were read before count towards
+ * `row_count`; they may be of another family. Orders the columns by the rows
+ * that have them, most rows first; after a failure too. Stops at too many
+ * columns. Fails with CANCELLED on Ctrl-C.
  */
 COLANDER_CHECKED enum colander_code
 column_stats_read_sample(struct column_stats *stats,

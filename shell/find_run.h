@@ -2,8 +2,8 @@
  * Find runs: a request that runs, and passes its rows on one by one. Ctrl-C
  * stops it.
  *
- * Life:   a zeroed struct, its request and family set -> read -> the
- *         explanation is released
+ * Life:   a zeroed struct, its request set -> read -> the explanation is
+ *         released
  *
  * SPDX-License-Identifier: MIT
  */
@@ -20,13 +20,15 @@ typedef enum colander_code (*find_taker)(void *context,
 
 struct find_run {
     const struct request *request;  /* borrowed */
-    struct colander_family *family; /* borrowed */
+    struct colander_family *family; /* of the row that is passed on */
     find_taker take;                /* NULL: rows are only counted */
     void *context;                  /* of the taker */
     struct explanation explanation; /* the caller sets its request and name */
     struct hint_missing missing;    /* selected columns; the caller's to fill
                                      * and release */
-    uint64_t skipped;               /* rows that --skip left out */
+    bool names_families; /* rows of several families say of which they are,
+                          * unless that is not selected */
+    uint64_t skipped;    /* rows that --skip left out */
 };
 
 /* Reads all rows. Fails with CANCELLED on Ctrl-C. */

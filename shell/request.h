@@ -9,6 +9,7 @@
 #define SHELL_REQUEST_H
 
 #include "shell/arguments.h"
+#include "shell/family_set.h"
 #include "shell/session.h"
 #include "shell/where.h"
 
@@ -44,6 +45,7 @@
 /* clang-format on */
 
 struct request {
+    struct family_set families;
     struct colander_query query; /* borrows from what is below */
     struct colander_predicate *where;
     struct where *expressions; /* of --where; NULL: none. With them, or with an
@@ -60,8 +62,9 @@ struct request {
     bool is_scan; /* must read every row */
 };
 
-/* Reads the conditions, which are the words after the family, and the options.
- * Prints what is wrong with them. Release the request also on failure. */
+/* Opens the families of the first word, and reads the conditions, which are the
+ * other words, and the options. Prints what is wrong with them. Release the
+ * request also on failure. */
 COLANDER_CHECKED enum session_exit
 request_read(struct request *request, const struct session *session,
              const struct arguments *arguments);

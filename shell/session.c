@@ -79,11 +79,9 @@ session_finish(struct session *session, enum session_exit status)
     return status;
 }
 
-/* Fails with NOT_FOUND, and names the family that was probably meant, or else
- * all that exist. */
-static enum colander_code
-fail_not_found(const struct session *session, const char *name,
-               struct colander_error *err)
+enum colander_code
+session_no_family(const struct session *session, const char *name,
+                  struct colander_error *err)
 {
     struct colander_names names = {NULL, 0};
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
@@ -122,7 +120,7 @@ session_family(const struct session *session, const char *name,
         return code;
     colander_family_close(*family);
     *family = NULL;
-    return fail_not_found(session, name, err);
+    return session_no_family(session, name, err);
 }
 
 FILE *

@@ -106,6 +106,11 @@ COLANDER_CHECKED enum colander_code
 session_family(const struct session *session, const char *name,
                struct colander_family **family, struct colander_error *err);
 
+/* Fails with NOT_FOUND because no family has the name, as session_family. */
+COLANDER_CHECKED enum colander_code
+session_no_family(const struct session *session, const char *name,
+                  struct colander_error *err);
+
 /* Sets the style, and the format to the one called `name`. If that is NULL: to
  * the one of .mode, else to `terminal` on a terminal, else to JSON lines. */
 COLANDER_CHECKED enum colander_code

@@ -14,9 +14,11 @@
 struct change_job {
     const struct session *session;
     struct request request;
+    struct colander_buffer patch;     /* empty: delete */
+    struct find_run *run;             /* whose rows are changed */
+    struct colander_changes *changes; /* of rows of one family: */
     struct colander_family *family;
-    struct colander_buffer patch; /* empty: delete */
-    struct colander_changes *changes;
+    uint64_t count;    /* changed in families before */
     const char *verb;  /* "delete" */
     const char *done;  /* "deleted" */
     const char *would; /* "would be deleted" */
@@ -27,6 +29,27 @@ struct change_job {
 
 /* ----------------------------------------------------------------- rows --- */
 
+static uint64_t
+count_changed(const struct change_job *job)
+{
+    return job->count +
+           (job->changes == NULL ? 0 : colander_changes_count(job->changes));
+}
+
+/* Writes the changes of a family. `code` is how its rows were read: after a
+ * failure only what is written counts. */
+static enum colander_code
+end_changes(struct change_job *job, enum colander_code code,
+            struct colander_error *err)
+{
+    if (code == COLANDER_OK && job->changes != NULL)
+        code = colander_changes_commit(job->changes, err);
+    job->count = count_changed(job);
+    colander_changes_destroy(job->changes);
+    job->changes = NULL;
+    return code;
+}
+
 static void
 show_progress(struct change_job *job)
 {
@@ -34,8 +57,7 @@ show_progress(struct change_job *job)
 
     if (!progress_is_due(&job->progress))
         return;
-    report_add(&line, "%s",
-               NUMBER_OF(colander_changes_count(job->changes), "row"));
+    report_add(&line, "%s", NUMBER_OF(count_changed(job), "row"));
     if (job->total > 0)
         report_add(&line, " of %s", THOUSANDS(job->total));
     report_add(&line, " %s", job->done);
@@ -47,9 +69,19 @@ change_row(void *context, const struct colander_result *result,
            struct colander_error *err)
 {
     struct change_job *job = context;
+    enum colander_code code = COLANDER_OK;
 
     show_progress(job);
-    return colander_changes_add(job->changes, result->key, err);
+    if (job->changes != NULL && job->family != job->run->family)
+        code = end_changes(job, code, err);
+    job->family = job->run->family;
+    if (code == COLANDER_OK && job->changes == NULL)
+        code = colander_changes_create(job->family, job->request.where,
+                                       colander_buffer_slice(&job->patch), NULL,
+                                       &job->changes, err);
+    return code == COLANDER_OK
+               ? colander_changes_add(job->changes, result->key, err)
+               : code;
 }
 
 /* Passes the rows to `take`; NULL: only counts them, in *count. */
@@ -59,13 +91,13 @@ read_rows(struct change_job *job, find_taker take, uint64_t *count,
 {
     struct find_run run = {
         .request = &job->request,
-        .family = job->family,
         .take = take,
         .context = job,
         .explanation = {.request = &job->request},
     };
     enum colander_code code;
 
+    job->run = &run;
     hint_missing_init(&run.missing, NULL, 0, job->request.order,
                       job->request.where);
     code = find_run_read(&run, err);
@@ -84,20 +116,13 @@ static enum colander_code
 change_rows(struct change_job *job, uint64_t *count, struct colander_error *err)
 {
     uint64_t found;
-    enum colander_code code = colander_changes_create(
-        job->family, job->request.where, colander_buffer_slice(&job->patch),
-        NULL, &job->changes, err);
+    enum colander_code code;
 
-    *count = 0;
-    if (code != COLANDER_OK)
-        return code;
     progress_begin(&job->progress, job->session);
     code = read_rows(job, change_row, &found, err);
-    if (code == COLANDER_OK)
-        code = colander_changes_commit(job->changes, err);
+    code = end_changes(job, code, err);
     progress_hide(&job->progress);
-    *count = colander_changes_count(job->changes);
-    colander_changes_destroy(job->changes);
+    *count = job->count;
     return code;
 }
 
@@ -125,10 +150,10 @@ ask(struct change_job *job, bool *is_yes, struct colander_error *err)
     *is_yes = code == COLANDER_OK && job->total == 0; /* nothing to ask */
     if (code != COLANDER_OK || job->total == 0)
         return code;
-    report_add(&question, "%s %s of family '", job->verb,
-               NUMBER_OF(job->total, "row"));
-    report_add_text(&question,
-                    colander_slice_text(colander_family_name(job->family)));
+    report_add(&question, "%s %s of %s '", job->verb,
+               NUMBER_OF(job->total, "row"),
+               job->request.families.is_selection ? "families" : "family");
+    report_add_text(&question, colander_slice_text(job->request.families.name));
     report_add(&question, "'?");
     return confirm_ask(job->session, &question, is_yes, err);
 }
@@ -167,7 +192,8 @@ print_patch_hint(const struct change_job *job)
 {
     struct report report = REPORT_EMPTY;
 
-    hint_add_patch(job->family, colander_buffer_slice(&job->patch), &report);
+    hint_add_patch(job->request.families.model,
+                   colander_buffer_slice(&job->patch), &report);
     (void)!report_print(&report, session_err(job->session), NULL);
 }
 
@@ -188,7 +214,6 @@ run_change(struct session *session, const struct arguments *arguments,
            struct change_job *job)
 {
     enum session_exit status = SESSION_FINE;
-    struct colander_error err;
 
     job->session = session;
     status = request_read(&job->request, session, arguments);
@@ -199,10 +224,10 @@ run_change(struct session *session, const struct arguments *arguments,
             selects(&job->request)
                 ? "--all excludes conditions and keys"
                 : "no condition: --all means every row of the family");
-    if (status == SESSION_FINE &&
-        session_family(session, arguments->words[0], &job->family, &err) !=
-            COLANDER_OK)
-        status = session_misused(session, &err);
+    if (status == SESSION_FINE && job->request.order != NULL &&
+        job->request.families.is_selection)
+        status = session_complain(session, SESSION_USAGE,
+                                  "--order is for rows of one family");
     job->request.query.keys_only =
         job->request.expressions == NULL && job->request.order == NULL;
     job->request.query.reports_columns = false;
@@ -210,7 +235,6 @@ run_change(struct session *session, const struct arguments *arguments,
         print_patch_hint(job);
     if (status == SESSION_FINE)
         status = run_job(job, arguments);
-    colander_family_close(job->family);
     request_release(&job->request);
     colander_buffer_release(&job->patch);
     report_release(&job->hint);

@@ -5,6 +5,7 @@
  */
 #include "shell/column_stats.h"
 #include "shell/command.h"
+#include "shell/family_set.h"
 #include "shell/output.h"
 #include "shell/pager.h"
 
@@ -67,20 +68,18 @@ print_columns(const struct column_stats *stats, const struct chosen *chosen,
 /* Says what was left out, and that there may be more columns. */
 static enum colander_code
 print_notes(const struct session *session, const struct column_stats *stats,
-            const struct output *output, struct colander_family *family,
+            const struct output *output, const struct family_set *families,
             struct colander_error *err)
 {
-    struct colander_family_sizes sizes = {.key_count = 0};
+    const uint64_t key_count = family_set_key_count(families);
     struct report report = REPORT_EMPTY;
 
     output_add_left_out(output, &report);
-    if (!column_stats_is_all(stats) &&
-        colander_family_sizes(family, &sizes, NULL) == COLANDER_OK) {
+    if (!column_stats_is_all(stats) && key_count > 0)
         report_add(&report, "%s[in a sample of %s of about %s: see --rows]",
                    report.text.size > 0 ? "\n" : "",
                    NUMBER_OF(column_stats_row_count(stats), "row"),
-                   THOUSANDS(sizes.key_count));
-    }
+                   THOUSANDS(key_count));
     if (session->client == NULL)
         pager_end(); /* a terminal shows the rows first */
     (void)fflush(session_out(session));
@@ -109,11 +108,28 @@ read_options(const struct session *session, const struct arguments *arguments,
     return code;
 }
 
+/* Reads a sample of about that size, with equal parts of all families. */
+static enum colander_code
+read_sample(struct column_stats *stats, const struct family_set *families,
+            uint64_t row_count, struct colander_error *err)
+{
+    const uint64_t share = row_count / families->count;
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < families->count && code == COLANDER_OK; i++)
+        code = column_stats_read_sample(
+            stats, families->families[i],
+            row_count == UINT64_MAX ? row_count
+                                    : column_stats_row_count(stats) + share,
+            err);
+    return code;
+}
+
 static enum session_exit
 run_columns(struct session *session, const struct arguments *arguments)
 {
     struct output_options options = {.has_no_key = true};
-    struct colander_family *family = NULL;
+    struct family_set families;
     struct column_stats *stats = column_stats_create();
     struct output *output = NULL;
     struct chosen chosen;
@@ -121,22 +137,24 @@ run_columns(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum colander_code code;
 
+    memset(&families, 0, sizeof(families));
     code =
         read_options(session, arguments, &options, &chosen, &row_count, &err);
     if (code == COLANDER_OK && stats == NULL)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for columns");
     if (code == COLANDER_OK)
-        code = session_family(session, arguments->words[0], &family, &err);
+        code = family_set_open(&families, session, arguments->words[0], NULL,
+                               &err);
     if (code == COLANDER_OK)
-        code = column_stats_read_sample(stats, family, row_count, &err);
+        code = read_sample(stats, &families, row_count, &err);
     if (code == COLANDER_OK)
         code = output_create(session_out(session), &options, &output, &err);
     if (code == COLANDER_OK)
         code = print_columns(stats, &chosen, output, &err);
     if (code == COLANDER_OK)
-        code = print_notes(session, stats, output, family, &err);
+        code = print_notes(session, stats, output, &families, &err);
     output_destroy(output);
-    colander_family_close(family);
+    family_set_release(&families);
     column_stats_destroy(stats);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }

@@ -17,8 +17,7 @@
 struct export_job {
     const struct session *session;
     struct request request;
-    struct colander_family *family;
-    struct colander_snapshot *snapshot; /* NULL: rows are read once */
+    struct colander_snapshot *snapshot; /* of one family that is read twice */
     struct output_options options;
     struct result_file result;
     struct output *output;
@@ -48,7 +47,6 @@ read_rows(struct export_job *job, find_taker take, struct colander_error *err)
     struct find_run run = {
         .request = &job->request,
         .explanation = {.request = &job->request},
-        .family = job->family,
         .take = take,
         .context = job->output,
     };
@@ -147,6 +145,20 @@ open_result(struct export_job *job, const char *name,
     return code;
 }
 
+/* Takes a snapshot for rows that are read twice. */
+static enum colander_code
+begin_reading(struct export_job *job, const struct session *session,
+              struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (!job->options.learns_columns || job->request.families.snapshot != NULL)
+        return COLANDER_OK;
+    code = colander_store_snapshot(session->store, &job->snapshot, err);
+    job->request.query.snapshot = job->snapshot;
+    return code;
+}
+
 static enum colander_code
 run(struct export_job *job, const struct session *session,
     const struct arguments *arguments, struct colander_error *err)
@@ -157,10 +169,7 @@ run(struct export_job *job, const struct session *session,
     job->request.query.reports_columns = false;
     code = choose_format(job, arguments, err);
     if (code == COLANDER_OK)
-        code = session_family(session, arguments->words[0], &job->family, err);
-    if (code == COLANDER_OK && job->options.learns_columns)
-        code = colander_store_snapshot(session->store, &job->snapshot, err);
-    job->request.query.snapshot = job->snapshot;
+        code = begin_reading(job, session, err);
     if (code == COLANDER_OK)
         code = open_result(job, arguments_value(arguments, "output"), err);
     if (code == COLANDER_OK)
@@ -187,7 +196,6 @@ run_export(struct session *session, const struct arguments *arguments)
         status = session_misused(session, &err);
     result_file_release(&job.result);
     colander_snapshot_release(job.snapshot);
-    colander_family_close(job.family);
     request_release(&job.request);
     return status;
 }

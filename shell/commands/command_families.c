@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
+#include "shell/family_set.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/report.h"
@@ -130,33 +131,35 @@ list(struct session *session, const struct arguments *arguments)
 {
     struct output_options options = {.format = OUTPUT_JSONL};
     struct colander_row_builder *builder = colander_row_builder_create();
+    const bool is_exact = arguments_has(arguments, "exact");
     const char *only = arguments->word_count > 0 ? arguments->words[0] : NULL;
     struct colander_names names = {NULL, 0};
-    struct colander_family *family = NULL;
+    struct family_set set;
     struct output *output = NULL;
     struct colander_error err;
     enum colander_code code = COLANDER_OK;
 
+    memset(&set, 0, sizeof(set));
     if (builder == NULL)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "no memory for a row");
     if (code == COLANDER_OK)
         code = session_format(session, arguments_value(arguments, "format"),
                               OUTPUT_TABLE, &options, &err);
     if (code == COLANDER_OK)
-        code = colander_store_families(session->store, &names, &err);
+        code = only == NULL
+                   ? colander_store_families(session->store, &names, &err)
+                   : family_set_open(&set, session, only, NULL, &err);
     if (code == COLANDER_OK)
         code = output_create(session_out(session), &options, &output, &err);
-    if (code == COLANDER_OK && only != NULL) /* it must exist */
-        code = session_family(session, only, &family, &err);
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
-        if (only == NULL || strcmp(only, names.names[i]) == 0)
-            code = print_family(session, names.names[i],
-                                arguments_has(arguments, "exact"), builder,
-                                output, &err);
-    }
+    for (size_t i = 0; i < names.count + set.count && code == COLANDER_OK; i++)
+        code =
+            print_family(session,
+                         only == NULL ? names.names[i]
+                                      : colander_family_name(set.families[i]),
+                         is_exact, builder, output, &err);
     if (code == COLANDER_OK)
         code = output_finish(output, &err);
-    colander_family_close(family);
+    family_set_release(&set);
     output_destroy(output);
     colander_names_release(&names);
     colander_row_builder_destroy(builder);

@@ -20,7 +20,6 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
 {
     const bool shows_costs = session_shows_costs(session);
     const bool has_rows = run->context != NULL && session_shows_notes(session);
-    struct colander_family_sizes sizes;
     struct report report = REPORT_EMPTY;
 
     if (has_rows)
@@ -29,9 +28,9 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
         find_run_add_hint(run, &report);
     if (report.text.size > 0 && (explains || shows_costs || has_rows))
         report_add(&report, "\n");
-    if ((explains || shows_costs) &&
-        colander_family_sizes(run->family, &sizes, NULL) == COLANDER_OK)
-        run->explanation.key_count = sizes.key_count;
+    if (explains || shows_costs)
+        run->explanation.key_count =
+            family_set_key_count(&run->request->families);
     if (explains)
         explanation_add(&run->explanation, &report);
     else if (shows_costs)
@@ -76,18 +75,19 @@ static enum colander_code
 open_output(struct find_run *run, const struct session *session,
             const struct arguments *arguments, struct colander_error *err)
 {
-    struct output_options options = {.format = OUTPUT_JSONL};
+    const struct request *request = run->request;
     struct output *output = NULL;
+    struct output_options options = {.format = OUTPUT_JSONL};
     enum colander_code code;
 
     code = session_format(session, arguments_value(arguments, "format"),
                           OUTPUT_TABLE, &options, err);
     if (code != COLANDER_OK || arguments_has(arguments, "count"))
         return code;
-    options.paths = run->request->selection.paths;
-    options.path_count = run->request->selection.count;
-    options.shows_matches = run->request->is_any;
-    options.where = run->request->where;
+    options.paths = request->selection.paths;
+    options.path_count = request->selection.count;
+    options.shows_matches = request->is_any;
+    options.where = request->where;
     code = output_create(session_out(session), &options, &output, err);
     run->context = output;
     return code;
@@ -100,14 +100,13 @@ run_request(struct session *session, const struct arguments *arguments,
     struct find_run run = {
         .request = request,
         .explanation = {.request = request, .family = arguments->words[0]},
+        .names_families = true,
     };
     struct colander_error err;
     enum colander_code code;
     enum session_exit status = SESSION_FINE;
 
     code = open_output(&run, session, arguments, &err);
-    if (code == COLANDER_OK)
-        code = session_family(session, arguments->words[0], &run.family, &err);
     run.take = run.context == NULL ? NULL : print_row;
     hint_missing_init(&run.missing, request->selection.paths,
                       request->selection.count, request->order, request->where);
@@ -122,7 +121,6 @@ run_request(struct session *session, const struct arguments *arguments,
         status = SESSION_FAILED;
     hint_missing_release(&run.missing);
     output_destroy(run.context);
-    colander_family_close(run.family);
     explanation_release(&run.explanation);
     return status;
 }
@@ -161,7 +159,10 @@ const struct command command_find = {
     .summary = "print the rows that meet conditions",
     .help =
         "Prints the rows of a family that meet every condition, in key\n"
-        "order.\n"
+        "order. FAMILY may select several, which are read as they are at one\n"
+        "moment, one after another: 'logs/*', or 'logs/{day}' for all "
+        "families\n"
+        "by day. --since and --until ask only those that may have such times.\n"
         "\n"
         "conditions:\n"
         "  COL=VALUE             the column equals VALUE\n"

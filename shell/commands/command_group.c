@@ -42,15 +42,23 @@ read_rows(struct group_run *run, struct colander_error *err)
 {
     struct explanation *explanation = &run->find.explanation;
     const struct request *request = &run->asked->request;
-    enum colander_code code;
+    const struct family_set *families = &request->families;
+    enum colander_code code = COLANDER_OK;
 
     run->find.take = add_row;
     run->find.context = run->groups;
     if (request->expressions != NULL)
         code = find_run_read(&run->find, err);
-    else
-        code = colander_family_group(run->find.family, &request->query,
-                                     run->groups, &explanation->counts, err);
+    for (size_t i = 0; i < families->count && code == COLANDER_OK &&
+                       request->expressions == NULL;
+         i++) {
+        struct colander_explain counts;
+
+        code = colander_family_group(families->families[i], &request->query,
+                                     run->groups, &counts, err);
+        if (code == COLANDER_OK)
+            explanation_take_counts(explanation, &counts);
+    }
     if (request->expressions == NULL)
         explanation->row_count = explanation->counts.rows_returned;
     if (code == COLANDER_LIMIT)
@@ -248,7 +256,7 @@ static void
 add_hint(const struct group_run *run, struct report *report)
 {
     const struct hint_question question = {
-        .family = run->find.family,
+        .family = run->asked->request.families.model,
         .paths = run->unseen,
         .path_count = run->unseen_count,
     };
@@ -256,7 +264,7 @@ add_hint(const struct group_run *run, struct report *report)
 
     find_run_add_hint(&run->find, &hint);
     if (run->find.explanation.row_count > 0 && run->group_count > 0 &&
-        run->unseen_count > 0)
+        run->unseen_count > 0 && !run->asked->request.families.is_selection)
         hint_add(&question, &hint);
     if (hint.text.size > 0) {
         begin_line(report);
@@ -271,16 +279,15 @@ static enum colander_code
 print_notes(struct group_run *run, const struct session *session, bool explains)
 {
     const bool shows_costs = session_shows_costs(session);
-    struct colander_family_sizes sizes;
     struct report report = REPORT_EMPTY;
 
     if (session_shows_notes(session))
         output_add_left_out(run->output, &report);
     add_all_left_out(run, &report);
     add_hint(run, &report);
-    if ((explains || shows_costs) &&
-        colander_family_sizes(run->find.family, &sizes, NULL) == COLANDER_OK)
-        run->find.explanation.key_count = sizes.key_count;
+    if (explains || shows_costs)
+        run->find.explanation.key_count =
+            family_set_key_count(&run->asked->request.families);
     if (explains || shows_costs || session_shows_notes(session)) {
         begin_line(&report);
         if (explains)
@@ -339,10 +346,8 @@ run_grouping(struct session *session, const struct arguments *arguments,
     run.find.request = &asked->request;
     run.find.explanation.request = &asked->request;
     run.find.explanation.family = arguments->words[0];
-    code = session_family(session, arguments->words[0], &run.find.family, &err);
-    if (code == COLANDER_OK)
-        code = group_request_read(asked, session, arguments, run.find.family,
-                                  &err);
+    code = group_request_read(asked, session, arguments,
+                              asked->request.families.model, &err);
     hint_missing_init(&run.find.missing, NULL, 0, NULL, asked->request.where);
     if (code == COLANDER_OK)
         code = colander_groups_create(&asked->grouping, &run.groups, &err);
@@ -364,7 +369,6 @@ run_grouping(struct session *session, const struct arguments *arguments,
     colander_groups_destroy(run.groups);
     hint_missing_release(&run.find.missing);
     explanation_release(&run.find.explanation);
-    colander_family_close(run.find.family);
     return status;
 }
 

@@ -13,6 +13,7 @@
 #include "shell/commands/progress.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
+#include "shell/load_request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -23,27 +24,14 @@
 #define REJECTS_LISTED 100 /* for a request */
 #define MIXED_SHOWN 3      /* columns */
 
-/* What a column of --add owns. */
-struct added_column {
-    char *path;
-    struct colander_buffer bytes; /* of a text */
-};
-
 struct load_command {
     const struct session *session;
     struct colander_family *family;
-    struct colander_load_options options;
+    struct load_request asked;
     struct colander_load *load;
-    struct colander_schema *schema;
-    struct argument_list key;
-    const char **nulls;         /* owned; the texts are not */
-    struct added_column *added; /* owned */
-    size_t added_count;
-    struct colander_load_column *columns; /* owned */
     struct progress progress;
     bool had_family; /* before the load */
     bool is_vain;    /* the load failed or rejected records, and wrote no row */
-    uint64_t rejects_allowed;
     uint64_t shown_count;
     uint64_t lacking_count; /* rejected records without a key column */
 };
@@ -54,222 +42,6 @@ static void
 stop(void)
 {
     colander_load_cancel(running);
-}
-
-/* -------------------------------------------------------------- options --- */
-
-static enum colander_code
-read_duplicates(const struct arguments *arguments,
-                enum colander_load_duplicates *duplicates,
-                struct colander_error *err)
-{
-    static const char *const names[] = {"replace", "keep", "patch", "error"};
-    const char *text = arguments_value(arguments, "on-duplicate");
-
-    if (text == NULL)
-        return COLANDER_OK;
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        if (strcmp(text, names[i]) == 0) {
-            *duplicates = (enum colander_load_duplicates)i;
-            return COLANDER_OK;
-        }
-    }
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "--on-duplicate must be replace, keep, patch or "
-                         "error, not '%s'",
-                         text);
-}
-
-static enum colander_code
-read_csv_options(struct load_command *command,
-                 const struct arguments *arguments, struct colander_error *err)
-{
-    struct colander_load_options *options = &command->options;
-    const char *delimiter = arguments_value(arguments, "delimiter");
-
-    options->guesses = !arguments_has(arguments, "no-guess");
-    command->nulls =
-        calloc(arguments->choice_count + 1, sizeof(*command->nulls));
-    if (command->nulls == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
-    for (size_t i = 0; i < arguments->choice_count; i++) {
-        const struct argument_choice *choice = &arguments->choices[i];
-
-        if (strcmp(choice->option->name, "null") == 0)
-            command->nulls[options->null_count++] = choice->value;
-    }
-    options->nulls = command->nulls;
-    if (delimiter == NULL)
-        return COLANDER_OK;
-    if (strcmp(delimiter, "\\t") == 0)
-        delimiter = "\t";
-    if (strlen(delimiter) != 1)
-        return COLANDER_FAIL(
-            err, COLANDER_INVALID,
-            "--delimiter must be one ASCII character or \\t, not "
-            "'%s'",
-            delimiter);
-    options->delimiter = delimiter[0];
-    return COLANDER_OK;
-}
-
-/* Splits COL=VALUE at the first = without a backslash before it. *column is the
- * caller's to free, *value is borrowed. */
-static enum colander_code
-split_assignment(const struct argument_choice *choice, char **column,
-                 const char **value, struct colander_error *err)
-{
-    size_t size = 0;
-
-    while (choice->value[size] != '\0' && choice->value[size] != '=') {
-        if (choice->value[size] == '\\' && choice->value[size + 1] != '\0')
-            size++;
-        size++;
-    }
-    *value = choice->value + size + 1;
-    if (size == 0 || choice->value[size] == '\0')
-        return COLANDER_FAIL(err, COLANDER_INVALID, "--%s must be %s, not '%s'",
-                             choice->option->name, choice->option->value,
-                             choice->value);
-    *column = strndup(choice->value, size);
-    if (*column == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
-    return COLANDER_OK;
-}
-
-/* Adds the types of --type to the schema, which is created if there is none. */
-static enum colander_code
-read_types(struct load_command *command, const struct arguments *arguments,
-           struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
-         i++) {
-        const struct argument_choice *choice = &arguments->choices[i];
-        const char *type = NULL;
-        char *column = NULL;
-
-        if (strcmp(choice->option->name, "type") != 0)
-            continue;
-        if (command->schema == NULL)
-            code = colander_schema_create(&command->schema, err);
-        if (code == COLANDER_OK)
-            code = split_assignment(choice, &column, &type, err);
-        if (code == COLANDER_OK) {
-            code = colander_schema_set_type(command->schema, column, type, err);
-            if (code != COLANDER_OK)
-                colander_error_context(err, "--type");
-        }
-        free(column);
-    }
-    return code;
-}
-
-/* Reads the columns of --add. Their texts are borrowed from `added`. */
-static enum colander_code
-read_added(struct load_command *command, const struct arguments *arguments,
-           struct colander_error *err)
-{
-    struct added_column *added =
-        calloc(arguments->choice_count + 1, sizeof(*added));
-    struct colander_load_column *columns =
-        calloc(arguments->choice_count + 1, sizeof(*columns));
-    enum colander_code code = COLANDER_OK;
-    size_t count = 0;
-
-    command->added = added;
-    command->options.added = command->columns = columns;
-    if (added == NULL || columns == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
-    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
-         i++) {
-        const struct argument_choice *choice = &arguments->choices[i];
-        const char *value;
-        size_t offset;
-
-        if (strcmp(choice->option->name, "add") != 0)
-            continue;
-        command->added_count = ++count;
-        code = split_assignment(choice, &added[count - 1].path, &value, err);
-        columns[count - 1].path = added[count - 1].path;
-        if (code == COLANDER_OK)
-            code = colander_value_read(value, &columns[count - 1].value,
-                                       &added[count - 1].bytes, &offset, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "--add '%.200s'", choice->value);
-    }
-    command->options.added_count = count;
-    command->options.file_name_column =
-        arguments_value(arguments, "add-file-name");
-    return code;
-}
-
-static void
-release_added(struct load_command *command)
-{
-    for (size_t i = 0; i < command->added_count; i++) {
-        free(command->added[i].path);
-        colander_buffer_release(&command->added[i].bytes);
-    }
-    free(command->added);
-    free(command->columns);
-}
-
-/* Reads the schema, and the options that override it. */
-static enum colander_code
-read_schema(struct load_command *command, const struct arguments *arguments,
-            struct colander_error *err)
-{
-    struct colander_load_options *options = &command->options;
-    const char *name = arguments_value(arguments, "schema");
-    enum colander_code code = COLANDER_OK;
-
-    if (name != NULL)
-        code = colander_schema_open_elsewhere(name, options->elsewhere,
-                                              &command->schema, err);
-    if (code == COLANDER_OK)
-        code = read_types(command, arguments, err);
-    if (code == COLANDER_OK && arguments_has(arguments, "key"))
-        code = arguments_list(arguments, "key", &command->key, err);
-    if (code == COLANDER_OK)
-        code = read_csv_options(command, arguments, err);
-    options->schema = command->schema;
-    options->key = command->key.paths;
-    options->key_count = command->key.count;
-    return code;
-}
-
-static enum colander_code
-read_options(struct load_command *command, const struct arguments *arguments,
-             struct colander_error *err)
-{
-    struct colander_load_options *options = &command->options;
-    uint64_t record_size;
-    enum colander_code code;
-
-    colander_load_options_init(options);
-    record_size = options->record_size;
-    options->format = arguments_value(arguments, "format");
-    options->rejects = arguments_value(arguments, "rejects");
-    options->resumes = arguments_has(arguments, "resume");
-    options->is_bulk = arguments_has(arguments, "bulk");
-    options->follows = arguments_has(arguments, "follow");
-    options->syncs = arguments_has(arguments, "sync");
-    if (command->session->client != NULL)
-        options->elsewhere = command->session->client->files;
-    code = read_duplicates(arguments, &options->duplicates, err);
-    if (code == COLANDER_OK)
-        code = arguments_number(arguments, "max-errors", &options->rejects_max,
-                                err);
-    if (code == COLANDER_OK)
-        code = arguments_size(arguments, "record-size", &record_size, err);
-    options->record_size = (size_t)record_size;
-    command->rejects_allowed =
-        arguments_has(arguments, "max-errors") ? options->rejects_max : 0;
-    if (code == COLANDER_OK)
-        code = read_added(command, arguments, err);
-    return code == COLANDER_OK ? read_schema(command, arguments, err) : code;
 }
 
 /* -------------------------------------------------------------- reports --- */
@@ -319,6 +91,8 @@ list_counts(const struct load_command *command)
     }
     session_add_fact(session, "kept", stats->kept_count);
     session_add_fact(session, "rejected", stats->reject_count);
+    if (command->asked.partition != NULL)
+        session_add_fact(session, "families", stats->family_count);
 }
 
 static void
@@ -411,9 +185,9 @@ summarize(struct load_command *command)
                          "%s without a column for the key",
                          NUMBER_OF(command->lacking_count - 1, "more record"));
     (void)fflush(session_out(command->session));
-    if (!stats->knows_new)
+    if (!stats->knows_new && command->asked.partition == NULL)
         rows.count = count_rows(command, &rows.is_exact);
-    if (command->options.duplicates == COLANDER_LOAD_PATCH)
+    if (command->asked.options.duplicates == COLANDER_LOAD_PATCH)
         rows.replaced = "patched";
     progress_add_summary(&command->progress, stats, &rows, &report);
     (void)!report_print(&report, session_err(command->session), NULL);
@@ -522,7 +296,7 @@ print_types(const struct load_command *command,
         const char *type;
 
         if (strcmp(choice->option->name, "type") == 0 &&
-            split_assignment(choice, &columns[count], &type, NULL) ==
+            load_request_split(choice, &columns[count], &type, NULL) ==
                 COLANDER_OK)
             count++;
     }
@@ -549,7 +323,8 @@ answer_request(const struct load_command *command, enum colander_code code,
     if (code == COLANDER_OK)
         return SESSION_FINE;
     failure = *err;
-    if (stats->is_damaged || stats->reject_count > command->options.rejects_max)
+    if (stats->is_damaged ||
+        stats->reject_count > command->asked.options.rejects_max)
         failure.code = COLANDER_INVALID;
     return session_misused(command->session, &failure);
 }
@@ -560,7 +335,7 @@ conclude(struct load_command *command, enum colander_code code,
          const struct colander_error *err)
 {
     const struct session_client *client = command->session->client;
-    const struct colander_load_options *options = &command->options;
+    const struct colander_load_options *options = &command->asked.options;
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
     enum session_exit status = SESSION_FINE;
@@ -590,7 +365,7 @@ conclude(struct load_command *command, enum colander_code code,
         fprintf(session_err(command->session),
                 "to continue from the resume point, add --resume\n");
     if (status == SESSION_FINE &&
-        stats->reject_count > command->rejects_allowed)
+        stats->reject_count > command->asked.rejects_allowed)
         status = SESSION_REJECTED;
     return status;
 }
@@ -611,14 +386,14 @@ load_files(struct load_command *command, const char *const *files, size_t count)
                    : isatty(STDIN_FILENO) == 1))
         fprintf(session_err(session),
                 "type records, then Ctrl-D; or name files to load\n");
-    if (command->options.follows && access(files[0], F_OK) != 0)
+    if (command->asked.options.follows && access(files[0], F_OK) != 0)
         fprintf(stderr, "%s does not exist yet: waiting for it\n", files[0]);
     progress_begin(&command->progress, session);
     if (is_client) { /* its files end if it leaves */
         struct load_turn turn = {NULL, colander_family_name(command->family),
                                  files, count};
 
-        code = load_turn_begin(&turn, command->options.resumes)
+        code = load_turn_begin(&turn, command->asked.options.resumes)
                    ? colander_load_run(command->load, files, count, &err)
                    : COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
         load_turn_end(&turn);
@@ -626,16 +401,16 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     }
     running = command->load;
     interrupt_set_stop(stop);
-    if (command->options.follows)
+    if (command->asked.options.follows)
         interrupt_takes_term(true);
     if (interrupt_happened())
         stop();
-    if (command->options.follows)
+    if (command->asked.options.follows)
         code = keeper_start(command->session, &keeper, &err);
     if (code == COLANDER_OK)
         code = colander_load_run(command->load, files, count, &err);
     keeper_stop(keeper);
-    if (command->options.follows)
+    if (command->asked.options.follows)
         interrupt_takes_term(false);
     interrupt_set_stop(NULL);
     return conclude(command, code, &err);
@@ -688,11 +463,11 @@ run_load(struct session *session, const struct arguments *arguments)
 
     if (!has_files && session->dot_commands != NULL)
         return session_complain(session, SESSION_USAGE, "FILE is missing");
-    code = read_options(&command, arguments, &err);
-    command.options.report_reject = report_reject;
-    command.options.report_progress = report_progress;
-    command.options.report_lost = report_lost;
-    command.options.context = &command;
+    code = load_request_read(&command.asked, session, arguments, &err);
+    command.asked.options.report_reject = report_reject;
+    command.asked.options.report_progress = report_progress;
+    command.asked.options.report_lost = report_lost;
+    command.asked.options.context = &command;
     if (code == COLANDER_OK)
         code = colander_family_open(session->store, arguments->words[0],
                                     &command.family, &err);
@@ -701,23 +476,22 @@ run_load(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK && arguments_has(arguments, "no-words"))
         code = leave_out_words(command.family, &err);
     if (code == COLANDER_OK)
-        code = colander_load_create(session->store, command.family,
-                                    &command.options, &command.load, &err);
+        code =
+            colander_load_create(session->store, command.family,
+                                 &command.asked.options, &command.load, &err);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     else
         status = load_files(&command,
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
-    if (status == SESSION_FINE && facts_of(&command) == NULL)
+    if (status == SESSION_FINE && facts_of(&command) == NULL &&
+        command.asked.partition == NULL)
         print_types(&command, arguments);
     colander_load_destroy(command.load);
     drop_family(&command);
     colander_family_close(command.family);
-    colander_schema_close(command.schema);
-    argument_list_release(&command.key);
-    release_added(&command);
-    free(command.nulls);
+    load_request_release(&command.asked);
     return status;
 }
 
@@ -750,6 +524,9 @@ static const struct argument_option options[] = {
     OPTION("add-file-name", "COL",
            "add a column with the name of the file, without\n"
            "folder and endings such as .csv.gz"),
+    OPTION("partition", "COL:UNIT",
+           "put each row into the family of its time in COL: of its\n"
+           "hour, day or month, which FAMILY names: 'logs/{day}'"),
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),
@@ -789,7 +566,9 @@ const struct command command_load = {
                 "  colander load data tweets tweets.jsonl.gz --schema tweet\n"
                 "  colander load data tweets tweets.jsonl.gz --schema tweet "
                 "--resume\n"
-                "  colander load data logs app.jsonl --follow\n",
+                "  colander load data logs app.jsonl --follow\n"
+                "  colander load data 'logs/{day}' app.jsonl --partition "
+                "at:day\n",
     .options = options,
     .store = COMMAND_WRITES,
     .word_count_min = 1,

@@ -23,6 +23,7 @@ struct retain_job {
     bool asks;
     bool names;     /* lines begin with the name of the family */
     bool counts;    /* rows without a time are counted */
+    bool drops;     /* families, as a whole */
     uint64_t total; /* rows that were counted before; 0: they were not */
     struct colander_retained asked; /* what was counted then */
     struct progress progress;
@@ -74,6 +75,23 @@ retain(struct retain_job *job, bool is_dry, bool counts,
     return code;
 }
 
+/* Whether no row and no family was too old. */
+static bool
+has_nothing(const struct colander_retained *done)
+{
+    return done->row_count == 0 && done->family_count == 0;
+}
+
+/* "2 families with about 3,000,000 rows" */
+static void
+add_families(struct report *report, const struct colander_retained *done)
+{
+    report_add(report, "%s famil%s", THOUSANDS(done->family_count),
+               done->family_count == 1 ? "y" : "ies");
+    if (done->family_count > 0)
+        report_add(report, " with about %s", NUMBER_OF(done->row_count, "row"));
+}
+
 /* Counts the rows and asks. Sets *is_yes if they may be deleted. */
 static enum colander_code
 ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
@@ -84,11 +102,17 @@ ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
     job->asked.reference = colander_null();
     code = retain(job, true, false, &job->asked, err);
     job->total = job->asked.row_count;
-    *is_yes = code == COLANDER_OK && job->total == 0; /* nothing to ask */
-    if (code != COLANDER_OK || job->total == 0)
+    *is_yes = code == COLANDER_OK && has_nothing(&job->asked);
+    if (code != COLANDER_OK || *is_yes)
         return code;
-    report_add(&question, "delete %s of family '",
-               NUMBER_OF(job->total, "row"));
+    if (job->drops) {
+        report_add(&question, "drop ");
+        add_families(&question, &job->asked);
+        report_add(&question, " of '");
+    } else {
+        report_add(&question, "delete %s of family '",
+                   NUMBER_OF(job->total, "row"));
+    }
     report_add_text(&question, colander_slice_text(job->name));
     report_add(&question, "'?");
     return confirm_ask(job->session, &question, is_yes, err);
@@ -133,8 +157,13 @@ print_done(const struct retain_job *job, const struct colander_retained *done,
         report_add_text(&report, colander_slice_text(job->name));
         report_add(&report, ": ");
     }
-    report_add(&report, "%s %s", NUMBER_OF(done->row_count, "row"),
-               job->is_dry ? "would be deleted" : "deleted");
+    if (job->drops) {
+        add_families(&report, done);
+        report_add(&report, job->is_dry ? " would be dropped" : " dropped");
+    } else {
+        report_add(&report, "%s %s", NUMBER_OF(done->row_count, "row"),
+                   job->is_dry ? "would be deleted" : "deleted");
+    }
     if (done->newest.type == COLANDER_TIMESTAMP) {
         report_add(&report, "; the newest is of ");
         add_time(&report, &done->newest);
@@ -162,15 +191,16 @@ run_job(struct retain_job *job)
     if (job->asks && ask(job, &is_yes, &err) != COLANDER_OK)
         return session_misused(job->session, &err);
     if (!is_yes)
-        return session_complain(job->session, SESSION_FAILED,
-                                "no row deleted%s",
+        return session_complain(job->session, SESSION_FAILED, "no %s%s",
+                                job->drops ? "family dropped" : "row deleted",
                                 job->is_kept ? ", and no retention set" : "");
     /* What was not asked for is not deleted. */
-    code = retain(job, job->is_dry || (job->asks && job->total == 0),
+    code = retain(job, job->is_dry || (job->asks && has_nothing(&job->asked)),
                   job->counts, &done, &err);
     if (job->asks) { /* of what the user was asked */
         done.newest = job->asked.newest;
-        done.row_count = job->total > 0 ? done.row_count : 0;
+        if (has_nothing(&job->asked))
+            done.row_count = done.family_count = 0;
     }
     if (code == COLANDER_OK && job->is_kept)
         code = colander_family_set_retention(job->family, job->retention, &err);
@@ -179,7 +209,7 @@ run_job(struct retain_job *job)
             session_complain(job->session, SESSION_FAILED, "%s", err.message);
     else if (code != COLANDER_OK)
         status = session_misused(job->session, &err);
-    if ((code == COLANDER_OK || done.row_count > 0) &&
+    if ((code == COLANDER_OK || !has_nothing(&done)) &&
         print_done(job, &done, code == COLANDER_OK && job->is_kept, &err) !=
             COLANDER_OK)
         status = session_fail(job->session, &err);
@@ -410,6 +440,7 @@ retain_all(struct retain_job *job)
         bool has_one = false;
 
         job->name = names.names[i];
+        job->drops = colander_partition_unit(job->name) != NULL;
         if (colander_family_open(job->session->store, job->name, &job->family,
                                  &err) != COLANDER_OK)
             ended = session_fail(job->session, &err);
@@ -536,6 +567,72 @@ find_conflict(const struct arguments *arguments)
     return NULL;
 }
 
+/* Fails unless all families that the name selects are of the pattern. */
+static enum colander_code
+check_selected(const struct colander_names *all, const char *name,
+               const char *pattern, struct colander_error *err)
+{
+    int64_t from, until;
+
+    for (size_t i = 0; i < all->count; i++) {
+        const char *other = all->names[i];
+
+        if (strcmp(other, pattern) != 0 && colander_name_is_like(other, name) &&
+            !colander_partition_times(pattern, other, &from, &until))
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "'%s' is also '%s', which is none of '%s': "
+                                 "retain it alone",
+                                 name, other, pattern);
+    }
+    return COLANDER_OK;
+}
+
+/* Opens the family that has the policy of all that a name with * selects: that
+ * of their pattern. */
+static enum colander_code
+open_pattern(struct retain_job *job, const char *name,
+             struct colander_error *err)
+{
+    struct colander_names all = {NULL, 0};
+    const char *pattern = NULL;
+    enum colander_code code =
+        colander_store_families(job->session->store, &all, err);
+
+    for (size_t i = 0; i < all.count && pattern == NULL; i++) {
+        if (colander_partition_unit(all.names[i]) != NULL &&
+            colander_name_is_like(all.names[i], name))
+            pattern = all.names[i];
+    }
+    if (code == COLANDER_OK && pattern == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "'%s': no families by time, as load --partition "
+                             "makes them",
+                             name);
+    if (code == COLANDER_OK)
+        code = check_selected(&all, name, pattern, err);
+    if (code == COLANDER_OK)
+        code = session_family(job->session, pattern, &job->family, err);
+    colander_names_release(&all);
+    return code;
+}
+
+static enum colander_code
+open_family(struct retain_job *job, const char *name,
+            struct colander_error *err)
+{
+    bool is_one = strchr(name, '*') == NULL;
+    enum colander_code code =
+        colander_family_open(job->session->store, name, &job->family, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    is_one = is_one || colander_family_exists(job->family);
+    colander_family_close(job->family);
+    job->family = NULL;
+    return is_one ? session_family(job->session, name, &job->family, err)
+                  : open_pattern(job, name, err);
+}
+
 static enum session_exit
 run_retain(struct session *session, const struct arguments *arguments)
 {
@@ -553,9 +650,10 @@ run_retain(struct session *session, const struct arguments *arguments)
                confirm_is_possible(session);
     if (arguments->word_count == 0)
         return retain_all(&job);
-    job.name = arguments->words[0];
-    if (session_family(session, job.name, &job.family, &err) != COLANDER_OK)
+    if (open_family(&job, arguments->words[0], &err) != COLANDER_OK)
         return session_misused(session, &err);
+    job.name = colander_family_name(job.family);
+    job.drops = colander_partition_unit(job.name) != NULL;
     status = retain_family(&job, arguments);
     colander_family_close(job.family);
     return status;
@@ -603,7 +701,9 @@ const struct command command_retain = {
         "families --time), back from the newest row or the clock, whichever "
         "is\n"
         "earlier. Rows without a time are kept. At a terminal, prints the\n"
-        "number of rows and asks first. In a restored or salvaged store a\n"
+        "number of rows and asks first. Families by time, 'logs/*' or\n"
+        "'logs/{day}', are dropped as a whole. In a restored or salvaged store "
+        "a\n"
         "policy is paused until it is set again.\n",
     .examples = "  colander retain data logs --keep 30d --dry-run\n"
                 "  colander retain data logs --keep 30d --where level=debug "

@@ -5,6 +5,7 @@
  */
 #include "shell/column_stats.h"
 #include "shell/command.h"
+#include "shell/family_set.h"
 #include "shell/filter_report.h"
 #include "shell/output.h"
 
@@ -167,24 +168,43 @@ print_family(const struct session *session, const char *name, bool is_last,
     return code;
 }
 
+/* Describes all families of the store, or those of a set. */
+static enum colander_code
+print_families(const struct session *session, const struct family_set *set,
+               bool is_json, struct colander_error *err)
+{
+    struct colander_names all = {NULL, 0};
+    enum colander_code code = COLANDER_OK;
+
+    if (set == NULL)
+        code = colander_store_families(session->store, &all, err);
+    for (size_t i = 0; i < all.count && code == COLANDER_OK; i++)
+        code = print_family(session, all.names[i], i + 1 == all.count, is_json,
+                            err);
+    for (size_t i = 0; set != NULL && i < set->count && code == COLANDER_OK;
+         i++)
+        code = print_family(session, colander_family_name(set->families[i]),
+                            i + 1 == set->count, is_json, err);
+    colander_names_release(&all);
+    return code;
+}
+
 static enum session_exit
 run_stats(struct session *session, const struct arguments *arguments)
 {
     const bool is_json = arguments_has(arguments, "json");
-    struct colander_names all = {NULL, 0};
-    const char *const *names = arguments->words;
-    size_t count = arguments->word_count;
+    struct family_set set;
     struct colander_error err;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
-    if (count == 0) {
-        code = colander_store_families(session->store, &all, &err);
-        names = (const char *const *)all.names;
-        count = all.count;
+    if (arguments->word_count == 0) {
+        code = print_families(session, NULL, is_json, &err);
+    } else {
+        code = family_set_open(&set, session, arguments->words[0], NULL, &err);
+        if (code == COLANDER_OK)
+            code = print_families(session, &set, is_json, &err);
+        family_set_release(&set);
     }
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = print_family(session, names[i], i + 1 == count, is_json, &err);
-    colander_names_release(&all);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
 

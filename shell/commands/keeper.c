@@ -5,7 +5,9 @@
 #include "shell/report.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define EVERY_MS ((uint64_t)3600 * 1000)
 
@@ -39,14 +41,46 @@ goes_on(void *context, uint64_t row_count)
     return !keeper->is_stopped;
 }
 
+/* Begins and ends a line on standard error, where another thread may show its
+ * progress: its line is removed, and shown again by that thread. */
 static void
-print_deleted(const char *name, uint64_t row_count)
+begin_line(void)
+{
+    flockfile(stderr);
+    if (isatty(STDERR_FILENO))
+        fputs("\r\x1b[K", stderr);
+}
+
+static void
+end_line(void)
+{
+    funlockfile(stderr);
+}
+
+static void
+print_deleted(const char *name, const struct colander_retained *done)
 {
     struct report report = REPORT_EMPTY;
 
     report_add_text(&report, colander_slice_text(name));
-    report_add(&report, ": %s deleted", NUMBER_OF(row_count, "row"));
+    if (done->family_count > 0)
+        report_add(&report, ": %s famil%s dropped with about %s",
+                   THOUSANDS(done->family_count),
+                   done->family_count == 1 ? "y" : "ies",
+                   NUMBER_OF(done->row_count, "row"));
+    else
+        report_add(&report, ": %s deleted", NUMBER_OF(done->row_count, "row"));
+    begin_line();
     (void)!report_print(&report, stderr, NULL);
+    end_line();
+}
+
+static void
+print_failure(const struct keeper *keeper, const struct colander_error *err)
+{
+    begin_line();
+    (void)session_fail(keeper->session, err);
+    end_line();
 }
 
 static enum colander_code
@@ -63,8 +97,8 @@ retain(struct keeper *keeper, struct colander_family *family, const char *name,
     options.goes_on = goes_on;
     options.context = keeper;
     code = colander_family_retain(family, NULL, &options, &done, err);
-    if (done.row_count > 0)
-        print_deleted(name, done.row_count);
+    if (done.row_count > 0 || done.family_count > 0)
+        print_deleted(name, &done);
     return code;
 }
 
@@ -87,6 +121,18 @@ keeper_is_in_force(const struct session *session, const char *name,
     return state == COLANDER_RETENTION_IN_FORCE;
 }
 
+static bool
+is_in_force(const struct keeper *keeper, const char *name,
+            enum colander_retention_state state)
+{
+    bool is;
+
+    begin_line();
+    is = keeper_is_in_force(keeper->session, name, state);
+    end_line();
+    return is;
+}
+
 static enum colander_code
 keep_family(struct keeper *keeper, const char *name, struct colander_error *err)
 {
@@ -98,7 +144,7 @@ keep_family(struct keeper *keeper, const char *name, struct colander_error *err)
 
     if (code == COLANDER_OK)
         code = colander_family_retention(family, &own, &state, err);
-    if (code == COLANDER_OK && keeper_is_in_force(keeper->session, name, state))
+    if (code == COLANDER_OK && is_in_force(keeper, name, state))
         code = retain(keeper, family, name, err);
     colander_retention_destroy(own);
     colander_family_close(family);
@@ -123,13 +169,13 @@ keep(struct keeper *keeper)
 
     if (colander_store_families(keeper->session->store, &names, &err) !=
         COLANDER_OK)
-        (void)session_fail(keeper->session, &err);
+        print_failure(keeper, &err);
     for (size_t i = 0; i < names.count && !keeper->is_stopped; i++) {
         const enum colander_code code =
             keep_family(keeper, names.names[i], &err);
 
         if (code != COLANDER_OK && !was_changed(code) && !keeper->is_stopped)
-            (void)session_fail(keeper->session, &err);
+            print_failure(keeper, &err);
     }
     colander_names_release(&names);
 }

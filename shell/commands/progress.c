@@ -142,6 +142,9 @@ progress_add_summary(const struct progress *progress,
         report_add(report, "%s loaded", NUMBER_OF(stats->row_count, "row"));
     else
         report_add(report, "%s read", NUMBER_OF(record_count, "record"));
+    if (stats->family_count > 0)
+        report_add(report, " into %s famil%s", THOUSANDS(stats->family_count),
+                   stats->family_count == 1 ? "y" : "ies");
     if (stats->knows_new && stats->replaced_count > 0)
         report_add(report, ": %s new, %s %s",
                    NUMBER_OF(stats->new_count, "row"),
@@ -150,7 +153,7 @@ progress_add_summary(const struct progress *progress,
         report_add(report, ", %.1f MB in %.1f s (%s rows/s, %.1f MB/s)",
                    megabytes, seconds, ROW_RATE(stats, seconds),
                    megabytes / seconds);
-    if (!stats->knows_new)
+    if (!stats->knows_new && stats->family_count == 0)
         report_add(report, "; the family has %s%s",
                    rows->is_exact ? "" : "about ",
                    NUMBER_OF(rows->count, "row"));

@@ -394,8 +394,10 @@ column_stats_read_sample(struct column_stats *stats,
                          struct colander_family *family, uint64_t row_count,
                          struct colander_error *err)
 {
+    const uint64_t wanted =
+        row_count > stats->row_count ? row_count - stats->row_count : 0;
     const size_t runs =
-        row_count / RUN_ROWS < SAMPLE_RUNS ? row_count / RUN_ROWS : SAMPLE_RUNS;
+        wanted / RUN_ROWS < SAMPLE_RUNS ? wanted / RUN_ROWS : SAMPLE_RUNS;
     struct colander_buffer keys[SAMPLE_RUNS];
     struct colander_family_sizes sizes;
     enum colander_code code = colander_family_sizes(family, &sizes, err);
@@ -403,8 +405,8 @@ column_stats_read_sample(struct column_stats *stats,
     size_t count = 0;
 
     memset(keys, 0, sizeof(keys));
-    stats->is_all = true;
-    if (code == COLANDER_OK && runs > 1 && sizes.key_count > row_count)
+    stats->is_all = stats->is_all || stats->row_count == 0;
+    if (code == COLANDER_OK && runs > 1 && sizes.key_count > wanted)
         code = colander_family_split_keys(family, keys, runs - 1, &count, err);
     for (size_t i = 0; i <= count && code == COLANDER_OK; i++)
         code = read_part(stats, family, keys, count, i, row_count, err);

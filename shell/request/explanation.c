@@ -1,36 +1,111 @@
 /* See explanation.h. SPDX-License-Identifier: MIT */
 #include "shell/explanation.h"
+#include "core/array.h"
+
+#include <stddef.h>
+#include <stdlib.h>
 
 /* ---------------------------------------------------- matched columns --- */
 
+struct explanation_match {
+    char *path;
+    uint64_t row_count;
+};
+
+/* Adds rows in which the column matched. */
 static void
-add_matched(struct explanation *explanation, const char *path, uint64_t count)
+count_match(struct explanation *explanation, const char *path, uint64_t count)
+{
+    struct report *matched = &explanation->matched;
+    struct explanation_match *match = explanation->matches;
+    const size_t known = explanation->match_count;
+    size_t i = 0;
+
+    while (i < known && strcmp(match[i].path, path) != 0)
+        i++;
+    if (i == known) {
+        matched->code =
+            array_reserve(&explanation->matches, known,
+                          &explanation->match_capacity, 1, &matched->err);
+        if (matched->code != COLANDER_OK)
+            return;
+        explanation->matches[i] = (struct explanation_match){strdup(path), 0};
+        if (explanation->matches[i].path == NULL) {
+            matched->code = COLANDER_FAIL(&matched->err, COLANDER_NO_MEMORY,
+                                          "no memory for columns");
+            return;
+        }
+        explanation->match_count++;
+    }
+    explanation->matches[i].row_count += count;
+}
+
+/* Writes them anew. */
+static void
+list_matches(struct explanation *explanation)
 {
     struct report *matched = &explanation->matched;
 
-    report_add(matched, matched->part_count++ == 0 ? "" : ", ");
-    report_add_text(matched, colander_slice_text(path));
-    report_add(matched, " %s", THOUSANDS(count));
+    report_release(matched);
+    memset(matched, 0, sizeof(*matched));
+    for (size_t i = 0; i < explanation->match_count; i++) {
+        const struct explanation_match *match = &explanation->matches[i];
+
+        if (i >= EXPLANATION_COLUMNS_MAX)
+            continue;
+        report_add(matched, matched->part_count++ == 0 ? "" : ", ");
+        report_add_text(matched, colander_slice_text(match->path));
+        report_add(matched, " %s", THOUSANDS(match->row_count));
+    }
+    if (explanation->match_count > EXPLANATION_COLUMNS_MAX)
+        report_add(matched, ", and %s",
+                   NUMBER_OF(explanation->match_count - EXPLANATION_COLUMNS_MAX,
+                             "other column"));
 }
 
 void
 explanation_take_cursor(struct explanation *explanation,
                         const struct colander_cursor *cursor)
 {
+    struct colander_explain counts;
     const char *path;
     uint64_t count;
-    size_t index = 0;
 
-    report_release(&explanation->matched);
-    memset(&explanation->matched, 0, sizeof(explanation->matched));
-    colander_cursor_explain(cursor, &explanation->counts);
-    for (; colander_cursor_matched(cursor, index, &path, &count); index++) {
-        if (index < EXPLANATION_COLUMNS_MAX)
-            add_matched(explanation, path, count);
+    colander_cursor_explain(cursor, &counts);
+    explanation_take_counts(explanation, &counts);
+    for (size_t i = 0; explanation->matched.code == COLANDER_OK &&
+                       colander_cursor_matched(cursor, i, &path, &count);
+         i++)
+        count_match(explanation, path, count);
+    if (explanation->matched.code == COLANDER_OK)
+        list_matches(explanation);
+}
+
+void
+explanation_take_counts(struct explanation *explanation,
+                        const struct colander_explain *counts)
+{
+    /* all that is counted, from the first to the last */
+    const size_t first = offsetof(struct colander_explain, rows_expected);
+    struct colander_explain *sum = &explanation->counts;
+
+    explanation->plan_counts[counts->plan]++;
+    if (explanation->find_count++ == 0) {
+        *sum = *counts;
+        return;
     }
-    if (index > EXPLANATION_COLUMNS_MAX)
-        report_add(&explanation->matched, ", and %s",
-                   NUMBER_OF(index - EXPLANATION_COLUMNS_MAX, "other column"));
+    for (size_t at = first; at < sizeof(*sum); at += sizeof(uint64_t)) {
+        uint64_t a, b;
+
+        memcpy(&a, (const char *)sum + at, sizeof(a));
+        memcpy(&b, (const char *)counts + at, sizeof(b));
+        a += b;
+        memcpy((char *)sum + at, &a, sizeof(a));
+    }
+    if (counts->plan < sum->plan || sum->plan == COLANDER_PLAN_NOTHING) {
+        sum->plan = counts->plan; /* the most that was read */
+        sum->reason = counts->reason;
+    }
 }
 
 /* -------------------------------------------------------------- counts --- */
@@ -80,14 +155,44 @@ explanation_add_counts(const struct explanation *explanation,
 
 /* --------------------------------------------------------------- lines --- */
 
+/* Says how many families were asked, and how. */
+static void
+add_families(const struct explanation *explanation, struct report *report)
+{
+    const struct family_set *families = &explanation->request->families;
+
+    report_line(report, "families", "%s of '",
+                THOUSANDS(families->known_count));
+    report_add_text(report, colander_slice_text(families->name));
+    report_add(report, "': %s asked", THOUSANDS(explanation->find_count));
+    if (families->known_count > families->count)
+        report_add(report, ", %s not, because of their times",
+                   THOUSANDS(families->known_count - families->count));
+    if (families->count > explanation->find_count)
+        report_add(report, ", %s not needed any more",
+                   THOUSANDS(families->count - explanation->find_count));
+    report_line(report, "plan", "%s",
+                explanation->find_count == 0 ? "nothing" : "");
+    for (int i = 0; i <= COLANDER_PLAN_NOTHING; i++) {
+        if (explanation->plan_counts[i] > 0)
+            report_add_part(report, explanation->plan_counts[i],
+                            colander_plan_name((enum colander_plan)i));
+    }
+}
+
 static void
 add_plan(const struct explanation *explanation, struct report *report)
 {
+    const struct family_set *families = &explanation->request->families;
     const struct colander_query *query = &explanation->request->query;
     const struct colander_key_range *keys = &query->keys;
     const size_t bounds =
         keys->prefix.size + keys->from.size + keys->to.size + keys->exact.size;
 
+    if (families->is_selection) {
+        add_families(explanation, report);
+        return;
+    }
     report_line(report, "plan", "%s of family '%s' in %skey order%s",
                 colander_plan_name(explanation->counts.plan),
                 explanation->family, query->is_reverse ? "reverse " : "",
@@ -237,6 +342,9 @@ explanation_add(const struct explanation *explanation, struct report *report)
 void
 explanation_release(struct explanation *explanation)
 {
+    for (size_t i = 0; i < explanation->match_count; i++)
+        free(explanation->matches[i].path);
+    free(explanation->matches);
     report_release(&explanation->matched);
     memset(explanation, 0, sizeof(*explanation));
 }

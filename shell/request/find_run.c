@@ -18,6 +18,8 @@ struct reading {
     struct colander_ordered *ordered; /* NULL: rows come in their order */
     struct colander_matches *matches; /* of ordered rows; may be NULL */
     struct colander_buffer cut;       /* the selected columns of a row */
+    bool names_families;
+    struct family_namer namer;
 };
 
 /* ---------------------------------------------------------------- a row --- */
@@ -81,16 +83,20 @@ static enum colander_code
 take_row(struct reading *reading, const struct colander_result *result,
          struct colander_error *err)
 {
+    struct colander_result named = *result;
     bool accepts = true;
     enum colander_code code = COLANDER_OK;
 
     if (reading->run->request->expressions != NULL)
         code = evaluate(reading->run, result, &accepts, err);
+    if (code == COLANDER_OK && accepts && reading->names_families)
+        code = family_namer_add(&reading->namer, reading->run->family,
+                                &named.row, err);
     if (code != COLANDER_OK || !accepts)
         return code;
     return reading->ordered != NULL
-               ? colander_ordered_add(reading->ordered, result, err)
-               : pass_row(reading, result, err);
+               ? colander_ordered_add(reading->ordered, &named, err)
+               : pass_row(reading, &named, err);
 }
 
 /* ------------------------------------------------------------- all rows --- */
@@ -128,24 +134,49 @@ read_cursor(struct reading *reading, struct colander_error *err)
     return code;
 }
 
+/* Notes what a cursor has read, and closes it. */
+static void
+end_cursor(struct reading *reading)
+{
+    if (reading->cursor != NULL)
+        explanation_take_cursor(&reading->run->explanation, reading->cursor);
+    colander_cursor_close(reading->cursor);
+    reading->cursor = NULL;
+}
+
+/* Reads all families, one after another. */
 static enum colander_code
 read_rows(struct reading *reading, struct colander_error *err)
 {
-    const struct find_run *run = reading->run;
-    enum colander_code code = colander_family_find(
-        run->family, &run->request->query, &reading->cursor, err);
+    struct find_run *run = reading->run;
+    const struct family_set *families = &run->request->families;
+    const bool is_reverse = run->request->query.is_reverse;
+    enum colander_code code = COLANDER_OK;
 
-    return code == COLANDER_OK ? read_cursor(reading, err) : code;
+    for (size_t i = 0;
+         i < families->count && code == COLANDER_OK && !is_full(run); i++) {
+        end_cursor(reading);
+        run->family =
+            families->families[is_reverse ? families->count - 1 - i : i];
+        code = colander_family_find(run->family, &run->request->query,
+                                    &reading->cursor, err);
+        if (code == COLANDER_OK)
+            code = read_cursor(reading, err);
+    }
+    return code;
 }
 
-/* Reads the rows that may be the first ones. */
+/* Reads the rows that may be the first ones; of several families, all. */
 static enum colander_code
 read_ordered(struct reading *reading, struct colander_error *err)
 {
-    const struct find_run *run = reading->run;
+    struct find_run *run = reading->run;
     enum colander_code code = COLANDER_OK;
     bool is_done = false;
 
+    if (run->request->families.is_selection)
+        return read_rows(reading, err);
+    run->family = run->request->families.families[0];
     while (code == COLANDER_OK && !is_done) {
         code = colander_ordered_find(reading->ordered, run->family,
                                      &run->request->query, &reading->cursor,
@@ -227,10 +258,23 @@ begin_order(struct reading *reading, struct colander_error *err)
     return code;
 }
 
+static bool
+names_families(const struct find_run *run)
+{
+    const struct argument_list *selection = &run->request->selection;
+    bool is_selected = selection->count == 0;
+
+    for (size_t i = 0; i < selection->count; i++)
+        is_selected |= strcmp(selection->paths[i], FAMILY_COLUMN) == 0;
+    return run->names_families && is_selected &&
+           run->request->families.is_selection;
+}
+
 enum colander_code
 find_run_read(struct find_run *run, struct colander_error *err)
 {
-    struct reading reading = {.run = run};
+    struct reading reading = {.run = run,
+                              .names_families = names_families(run)};
     enum colander_code code = begin_order(&reading, err);
 
     if (code == COLANDER_OK)
@@ -244,6 +288,7 @@ find_run_read(struct find_run *run, struct colander_error *err)
     colander_ordered_destroy(reading.ordered);
     colander_matches_destroy(reading.matches);
     colander_buffer_release(&reading.cut);
+    family_namer_release(&reading.namer);
     return code;
 }
 
@@ -252,7 +297,7 @@ find_run_add_hint(const struct find_run *run, struct report *report)
 {
     const struct request *request = run->request;
     struct hint_question question = {
-        .family = run->family,
+        .family = request->families.model,
         .paths = run->missing.paths,
         .path_count = run->missing.count,
         .any_type = true,
@@ -260,6 +305,8 @@ find_run_add_hint(const struct find_run *run, struct report *report)
     const char *paths[EXPRESSION_COLUMNS_MAX];
     struct colander_predicate *compared = NULL;
 
+    if (request->families.is_selection) /* a sample would be of one */
+        return;
     if (run->explanation.row_count == 0 && run->skipped == 0 &&
         request->limit > 0) {
         question.where = request->where;

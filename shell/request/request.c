@@ -23,28 +23,11 @@ add_condition(struct conditions *conditions, const struct session *session,
     return SESSION_FINE;
 }
 
-/* Whether one of the words is looked for in any column and is the name of one.
- */
-static bool
-has_column(const struct session *session, const char *family_name,
-           const char *const *words, size_t count, struct colander_fault *fault,
-           struct colander_error *err)
-{
-    struct colander_family *family = NULL;
-    bool has = false;
-
-    /* a family that cannot be opened is reported when it is read */
-    if (session_family(session, family_name, &family, NULL) == COLANDER_OK)
-        has = colander_family_check_words(family, words, count, fault, err) !=
-              COLANDER_OK;
-    colander_family_close(family);
-    return has;
-}
-
-/* Adds the words after the family. */
+/* Adds the words after the family. One that is looked for in any column must
+ * not be the name of one. */
 static enum session_exit
 add_words(struct conditions *conditions, const struct session *session,
-          const struct arguments *arguments)
+          const struct arguments *arguments, struct colander_family *family)
 {
     const char *const *words = (const char *const *)arguments->words + 1;
     const size_t count = arguments->word_count - 1;
@@ -58,7 +41,8 @@ add_words(struct conditions *conditions, const struct session *session,
                      ? colander_where_words_icase
                      : colander_where_words)(words, count, &fault, &err);
     if (predicate != NULL &&
-        has_column(session, arguments->words[0], words, count, &fault, &err)) {
+        colander_family_check_words(family, words, count, &fault, &err) !=
+            COLANDER_OK) {
         colander_predicate_destroy(predicate);
         predicate = NULL;
     }
@@ -68,9 +52,11 @@ add_words(struct conditions *conditions, const struct session *session,
 
 static enum session_exit
 add_conditions(struct conditions *conditions, const struct session *session,
-               const struct arguments *arguments)
+               const struct arguments *arguments,
+               struct colander_family *family)
 {
-    enum session_exit status = add_words(conditions, session, arguments);
+    enum session_exit status =
+        add_words(conditions, session, arguments, family);
     const bool is_folded = arguments_has(arguments, "i");
 
     for (size_t i = 0; i < arguments->choice_count && status == SESSION_FINE;
@@ -139,10 +125,38 @@ add_time(struct conditions *conditions, const struct session *session,
     return add_condition(conditions, session, predicate, text, 0, &err);
 }
 
+/* Complains unless the families have one time column. */
+static enum session_exit
+check_times(const struct family_set *families, const struct session *session,
+            const char *column)
+{
+    struct colander_buffer other = COLANDER_BUFFER_EMPTY;
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+
+    for (size_t i = 0; i < families->count && status == SESSION_FINE; i++) {
+        struct colander_family *family = families->families[i];
+        bool found;
+
+        if (colander_family_time_column(family, &other, &found, &err) !=
+            COLANDER_OK)
+            status = session_fail(session, &err);
+        else if (!found || strcmp((const char *)other.data, column) != 0)
+            status = session_complain(
+                session, SESSION_USAGE,
+                "families '%s' and '%s' have different time columns",
+                colander_family_name(families->model),
+                colander_family_name(family));
+    }
+    colander_buffer_release(&other);
+    return status;
+}
+
 static enum session_exit
 add_times(struct conditions *conditions, const struct session *session,
-          const struct arguments *arguments, struct colander_family *family)
+          const struct arguments *arguments, const struct family_set *families)
 {
+    struct colander_family *family = families->model;
     struct colander_buffer column = COLANDER_BUFFER_EMPTY;
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
@@ -159,12 +173,14 @@ add_times(struct conditions *conditions, const struct session *session,
             session, SESSION_USAGE,
             "family '%s' has no time column for --since and --until: set one "
             "with 'colander families STORE %s --time COLUMN'",
-            arguments->words[0], arguments->words[0]);
+            colander_family_name(family), colander_family_name(family));
     } else {
         const char *path = (const char *)column.data;
 
-        status = add_time(conditions, session, arguments, path, "since",
-                          COLANDER_OPERATOR_GE);
+        status = check_times(families, session, path);
+        if (status == SESSION_FINE)
+            status = add_time(conditions, session, arguments, path, "since",
+                              COLANDER_OPERATOR_GE);
         if (status == SESSION_FINE)
             status = add_time(conditions, session, arguments, path, "until",
                               COLANDER_OPERATOR_LT);
@@ -195,8 +211,9 @@ require_scan(struct colander_predicate **where, struct colander_error *err)
 /* Joins all conditions to one predicate, if there are any. */
 static enum session_exit
 read_where(struct request *request, const struct session *session,
-           const struct arguments *arguments, struct colander_family *family)
+           const struct arguments *arguments)
 {
+    const struct family_set *families = &request->families;
     size_t room = arguments->word_count + arguments->choice_count + 1;
     struct conditions conditions = {NULL, 0};
     struct colander_error err;
@@ -206,9 +223,9 @@ read_where(struct request *request, const struct session *session,
     if (conditions.predicates == NULL)
         return session_complain(session, SESSION_FAILED,
                                 "no memory for conditions");
-    status = add_conditions(&conditions, session, arguments);
+    status = add_conditions(&conditions, session, arguments, families->model);
     if (status == SESSION_FINE)
-        status = add_times(&conditions, session, arguments, family);
+        status = add_times(&conditions, session, arguments, families);
     if (status != SESSION_FINE) {
         for (size_t i = 0; i < conditions.count; i++)
             colander_predicate_destroy(conditions.predicates[i]);
@@ -255,8 +272,9 @@ read_key(struct request *request, const struct session *session,
 /* Reads the options that are keys. */
 static enum session_exit
 read_keys(struct request *request, const struct session *session,
-          const struct arguments *arguments, struct colander_family *family)
+          const struct arguments *arguments)
 {
+    struct colander_family *family = request->families.model;
     const struct colander_buffer *keys = request->keys;
     enum session_exit status = SESSION_FINE;
 
@@ -275,35 +293,54 @@ read_keys(struct request *request, const struct session *session,
     return status;
 }
 
-/* Whether an option means something else in each family. */
-static bool
-depends_on_family(const struct arguments *arguments)
+/* Reads the time of an option, if it is there and can be read. */
+static const struct colander_value *
+read_bound(const struct arguments *arguments, const char *name,
+           struct colander_value *bound)
 {
-    bool is =
-        arguments_has(arguments, "since") || arguments_has(arguments, "until");
+    const char *text = arguments_value(arguments, name);
+    struct colander_times times;
 
-    for (size_t i = 0; i < KEY_OPTION_COUNT; i++)
-        is = is || arguments_has(arguments, key_options[i].name);
-    return is;
+    if (text == NULL || !read_moment(text, bound))
+        return NULL;
+    if (bound->type == COLANDER_STRING) {
+        if (!colander_times_read(bound->bytes, &times))
+            return NULL;
+        *bound = times.first;
+    }
+    return bound;
 }
 
-/* Reads keys and conditions. */
+/* Opens the families, as far as their times are asked for. */
+static enum session_exit
+open_families(struct request *request, const struct session *session,
+              const struct arguments *arguments)
+{
+    struct colander_value since, until;
+    const struct family_times times = {
+        read_bound(arguments, "since", &since),
+        read_bound(arguments, "until", &until),
+    };
+    struct colander_error err;
+
+    if (family_set_open(&request->families, session, arguments->words[0],
+                        &times, &err) != COLANDER_OK)
+        return session_misused(session, &err);
+    request->query.snapshot = request->families.snapshot;
+    return SESSION_FINE;
+}
+
+/* Reads keys and conditions, which may mean something else in each family. */
 static enum session_exit
 read_rows(struct request *request, const struct session *session,
           const struct arguments *arguments)
 {
-    struct colander_family *family = NULL;
-    enum session_exit status;
-    struct colander_error err;
+    enum session_exit status = open_families(request, session, arguments);
 
-    if (depends_on_family(arguments) &&
-        session_family(session, arguments->words[0], &family, &err) !=
-            COLANDER_OK)
-        return session_fail(session, &err);
-    status = read_keys(request, session, arguments, family);
     if (status == SESSION_FINE)
-        status = read_where(request, session, arguments, family);
-    colander_family_close(family);
+        status = read_keys(request, session, arguments);
+    if (status == SESSION_FINE)
+        status = read_where(request, session, arguments);
     return status;
 }
 
@@ -473,5 +510,6 @@ request_release(struct request *request)
     free(request->order);
     for (size_t i = 0; i < KEY_OPTION_COUNT; i++)
         colander_buffer_release(&request->keys[i]);
+    family_set_release(&request->families);
     memset(request, 0, sizeof(*request));
 }

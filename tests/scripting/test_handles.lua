@@ -420,7 +420,7 @@ support.with_store(function(store, path)
     local function check(new, methods)
         for name, most in pairs(methods) do too_many(name, most, new(), nil) end
     end
-    check(function() return store end, {families = 0, options = 0, path = 0,
+    check(function() return store end, {families = 1, options = 0, path = 0,
         snapshot = 0, recovery = 0, batch = 0})
     too_many("family", 1, store, "rows")
     too_many("drop", 1, store, "rows")
