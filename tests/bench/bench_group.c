@@ -1,13 +1,15 @@
 /*
  * group: readings counted and averaged by sensor and by hour, all of them and
  * those of one user, in a compacted and warm store, against a scan that returns
- * the same rows, and against SQLite with typed columns and an index on the
- * user.
+ * the same rows, and against SQLite and DuckDB with typed columns and an index
+ * on the user.
  *
- * All ways but one have one thread. Each counts all rows, which is checked.
+ * All ways but those with threads have one. Each counts all rows, which is
+ * checked.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "bench_duckdb_groups.h"
 #include "bench_figures.h"
 #include "bench_store.h"
 #include "bench_turns.h"
@@ -19,6 +21,7 @@
 #endif
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SENSORS 100
 #define ROWS_OF_USER 200
@@ -36,6 +39,10 @@ enum way {
     SQLITE_BY_SENSOR = STORE_WAYS,
     SQLITE_BY_HOUR,
     SQLITE_OF_USER,
+    DUCKDB_BY_SENSOR,
+    DUCKDB_BY_HOUR,
+    DUCKDB_BY_SENSOR_THREADS,
+    DUCKDB_OF_USER,
     ALL_WAYS,
 };
 
@@ -46,6 +53,7 @@ struct experiment {
 #ifdef BENCH_SQLITE
     struct bench_sqlite_groups *sqlite;
 #endif
+    struct bench_duckdb_groups *duckdb; /* NULL: it is not there */
 };
 
 static void
@@ -80,6 +88,8 @@ add_row(struct experiment *it, struct colander_row_builder *builder, uint64_t i)
 #ifdef BENCH_SQLITE
     bench_sqlite_groups_add(it->sqlite, (int64_t)i, at, sensor, user, t);
 #endif
+    if (it->duckdb != NULL)
+        bench_duckdb_groups_add(it->duckdb, (int64_t)i, at, sensor, user, t);
 }
 
 static void
@@ -96,6 +106,8 @@ load(struct experiment *it)
 #ifdef BENCH_SQLITE
     bench_sqlite_groups_settle(it->sqlite);
 #endif
+    if (it->duckdb != NULL)
+        bench_duckdb_groups_settle(it->duckdb);
 }
 
 /* ----------------------------------------------------------------- ways --- */
@@ -167,9 +179,37 @@ group(struct experiment *it, bool by_hour, const char *user,
     return count;
 }
 
+/* Whether the way can be taken here. */
+static bool
+is_there(const struct experiment *it, enum way way)
+{
+    if (way >= DUCKDB_BY_SENSOR)
+        return it->duckdb != NULL;
+#ifdef BENCH_SQLITE
+    return true;
+#else
+    return way < STORE_WAYS;
+#endif
+}
+
+static unsigned
+processors(void)
+{
+    const long count = sysconf(_SC_NPROCESSORS_ONLN);
+
+    return count < 1 ? 1 : (unsigned)count;
+}
+
+static bool
+is_of_user(enum way way)
+{
+    return way == OF_USER || way == SQLITE_OF_USER || way == DUCKDB_OF_USER;
+}
+
 static uint64_t
 ask(struct experiment *it, enum way way, const char *user)
 {
+    const char *asked = is_of_user(way) ? user : NULL;
     uint64_t count = 0;
 
     switch (way) {
@@ -182,11 +222,18 @@ ask(struct experiment *it, enum way way, const char *user)
         return group(it, false, NULL, 0);
     case OF_USER:
         return group(it, true, user, 1);
+    case DUCKDB_BY_SENSOR:
+    case DUCKDB_BY_HOUR:
+    case DUCKDB_BY_SENSOR_THREADS:
+    case DUCKDB_OF_USER:
+        (void)bench_duckdb_groups_ask(
+            it->duckdb, way == DUCKDB_BY_HOUR || asked != NULL, asked,
+            way == DUCKDB_BY_SENSOR_THREADS ? processors() : 1, &count);
+        return count;
     default:
 #ifdef BENCH_SQLITE
         (void)bench_sqlite_groups_ask(it->sqlite, way != SQLITE_BY_SENSOR,
-                                      way == SQLITE_OF_USER ? user : NULL,
-                                      &count);
+                                      asked, &count);
 #endif
         return count;
     }
@@ -196,11 +243,13 @@ static void
 take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {
     struct experiment *it = context;
-    const bool is_selective = way == OF_USER || way == SQLITE_OF_USER;
+    const bool is_selective = is_of_user((enum way)way);
     const unsigned repeats = is_selective ? USERS_ASKED : 1;
     uint64_t count = 0;
     double start;
 
+    if (!is_there(it, (enum way)way))
+        return;
     (void)ask(it, (enum way)way, "user0"); /* warms */
     start = bench_now();
     for (unsigned i = 0; i < repeats; i++) {
@@ -218,40 +267,73 @@ take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 /* -------------------------------------------------------------- figures --- */
 
 static void
-print(struct experiment *it, const struct bench_options *options, unsigned ways)
+print(struct experiment *it, const struct bench_options *options)
 {
     static const char *const names[] = {
-        "scan_us",           "by_sensor_us",
-        "by_hour_us",        "by_sensor_threads_us",
-        "of_user_us",        "sqlite_by_sensor_us",
-        "sqlite_by_hour_us", "sqlite_of_user_us",
+        "scan_us",
+        "by_sensor_us",
+        "by_hour_us",
+        "by_sensor_threads_us",
+        "of_user_us",
+        "sqlite_by_sensor_us",
+        "sqlite_by_hour_us",
+        "sqlite_of_user_us",
+        "duckdb_by_sensor_us",
+        "duckdb_by_hour_us",
+        "duckdb_by_sensor_threads_us",
+        "duckdb_of_user_us",
+    };
+    static const struct {
+        const char *name;
+        enum way way;
+        enum way other;
+    } ratios[] = {
+        {"group_over_scan", BY_SENSOR, SCAN},
+        {"group_by_hour_over_scan", BY_HOUR, SCAN},
+        {"group_with_threads_over_scan", BY_SENSOR_THREADS, SCAN},
+        {"selective_over_sqlite", OF_USER, SQLITE_OF_USER},
+        {"by_sensor_over_sqlite", BY_SENSOR, SQLITE_BY_SENSOR},
+        {"by_hour_over_sqlite", BY_HOUR, SQLITE_BY_HOUR},
+        {"selective_over_duckdb", OF_USER, DUCKDB_OF_USER},
+        {"by_sensor_over_duckdb", BY_SENSOR, DUCKDB_BY_SENSOR},
+        {"by_hour_over_duckdb", BY_HOUR, DUCKDB_BY_HOUR},
+        {"by_sensor_threads_over_duckdb", BY_SENSOR_THREADS,
+         DUCKDB_BY_SENSOR_THREADS},
     };
     const struct bench_turns *turns = &it->turns;
     struct bench_figures *figures =
         bench_figures_begin(options, "group", it->rows);
 
-    bench_figure(figures, 3, bench_turns_ratio(turns, BY_SENSOR, SCAN, 0),
-                 "group_over_scan");
-    bench_figure(figures, 3, bench_turns_ratio(turns, BY_HOUR, SCAN, 0),
-                 "group_by_hour_over_scan");
-    bench_figure(figures, 3,
-                 bench_turns_ratio(turns, BY_SENSOR_THREADS, SCAN, 0),
-                 "group_with_threads_over_scan");
-    if (ways == ALL_WAYS) {
-        bench_figure(figures, 3,
-                     bench_turns_ratio(turns, OF_USER, SQLITE_OF_USER, 0),
-                     "selective_over_sqlite");
-        bench_figure(figures, 3,
-                     bench_turns_ratio(turns, BY_SENSOR, SQLITE_BY_SENSOR, 0),
-                     "by_sensor_over_sqlite");
-        bench_figure(figures, 3,
-                     bench_turns_ratio(turns, BY_HOUR, SQLITE_BY_HOUR, 0),
-                     "by_hour_over_sqlite");
+    if (it->duckdb != NULL)
+        bench_figure_text(figures, "duckdb",
+                          bench_duckdb_groups_version(it->duckdb));
+    for (size_t i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++) {
+        if (is_there(it, ratios[i].other))
+            bench_figure(
+                figures, 3,
+                bench_turns_ratio(turns, ratios[i].way, ratios[i].other, 0),
+                "%s", ratios[i].name);
     }
-    for (unsigned way = 0; way < ways; way++)
-        bench_figure(figures, 1, bench_turns_median(turns, way, 0), "%s",
-                     names[way]);
+    for (unsigned way = 0; way < ALL_WAYS; way++) {
+        if (is_there(it, (enum way)way))
+            bench_figure(figures, 1, bench_turns_median(turns, way, 0), "%s",
+                         names[way]);
+    }
     bench_figures_end(figures);
+}
+
+/* All ways must have counted the same rows of users. */
+static void
+check_users(const struct experiment *it)
+{
+    static const enum way others[] = {SQLITE_OF_USER, DUCKDB_OF_USER};
+
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (is_there(it, others[i]) &&
+            bench_turns_median(&it->turns, OF_USER, 1) !=
+                bench_turns_median(&it->turns, others[i], 1))
+            bench_fail("group", "a way has counted other rows of users");
+    }
 }
 
 void
@@ -261,24 +343,22 @@ bench_group(const struct bench_options *options)
     struct colander_options settings;
     char *path = bench_make_directory(options);
     char *other = bench_make_directory(options);
-    unsigned ways = STORE_WAYS;
 
     colander_options_init(&settings);
     settings.cache_size = CACHE_SIZE;
 #ifdef BENCH_SQLITE
     it.sqlite = bench_sqlite_groups_open(other);
-    ways = ALL_WAYS;
 #endif
+    it.duckdb = bench_duckdb_groups_open(other);
     bench_store_open(&it.store, path, &settings, NULL);
     load(&it);
-    bench_turns_take(&it.turns, options->rounds, ways, take_turn, &it);
+    bench_turns_take(&it.turns, options->rounds, ALL_WAYS, take_turn, &it);
+    check_users(&it);
+    print(&it, options);
 #ifdef BENCH_SQLITE
-    if (bench_turns_median(&it.turns, OF_USER, 1) !=
-        bench_turns_median(&it.turns, SQLITE_OF_USER, 1))
-        bench_fail("group", "SQLite has counted other rows of users");
     bench_sqlite_groups_close(it.sqlite);
 #endif
-    print(&it, options, ways);
+    bench_duckdb_groups_close(it.duckdb);
     bench_turns_release(&it.turns);
     bench_store_close(&it.store);
     bench_remove_directory(path);
