@@ -94,6 +94,56 @@ DIRECTORY_TEST(progress_is_shown_ten_times_a_second_at_most)
     assert_in_range(shown, 1, (size_t)((clock_seconds() - start) * 10) + 1);
 }
 
+/* Runs a command that succeeds. */
+static void
+run_at_terminal(const char *const *words)
+{
+    struct terminal terminal;
+
+    terminal_start(&terminal, words);
+    assert_int_equal(terminal_finish(&terminal), 0);
+}
+
+/* Writes a row of this time. */
+static void
+write_time(int64_t second)
+{
+    FILE *file = fopen(file_path, "we");
+
+    assert_non_null(file);
+    fprintf(file, "{\"_key\":%lld,\"at\":%lld}\n", (long long)second,
+            (long long)second);
+    ZERO(fclose(file));
+}
+
+/* What is deleted while a log is followed does not end up in its progress. */
+DIRECTORY_TEST(a_line_about_deleted_rows_takes_the_place_of_progress)
+{
+    const char *const load[] = {"colander", "load",   store_path,     "f",
+                                file_path,  "--type", "at=time:unix", NULL};
+    const char *const time[] = {"colander", "families", store_path, "f",
+                                "--time",   "at",       NULL};
+    const char *const keep[] = {"colander", "retain", store_path, "f",
+                                "--keep",   "1d",     NULL};
+    const char *const follow[] = {
+        "colander", "load",         store_path, "f", file_path,
+        "--type",   "at=time:unix", "--follow", NULL};
+    struct terminal terminal;
+
+    write_time(1600000000);
+    run_at_terminal(load);
+    run_at_terminal(time);
+    run_at_terminal(keep);
+    write_time(1700000000);
+    run_at_terminal(load);
+    assert_int_equal(count_rows("f"), 2);
+    terminal_start(&terminal, follow);
+    terminal_expect(&terminal, "\r\x1b[Kf: 1 row deleted\r\n");
+    terminal_type(&terminal, "\x03");
+    assert_int_equal(terminal_finish(&terminal), 0);
+    assert_int_equal(count_rows("f"), 1);
+}
+
 DIRECTORY_TEST(ctrl_c_ends_a_wait_for_input)
 {
     const char *const words[] = {"colander", "load",    store_path,

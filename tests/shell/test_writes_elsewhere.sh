@@ -53,6 +53,7 @@ head -c 300000 many.jsonl >part.jsonl
 head -2000 many.jsonl | sed 's/,"m":3/,,/' >holes.jsonl
 printf 'return { key = { "id" }, columns = { at = "time" } }\n' >good.lua
 printf 'return { keys = 1 }\n' >bad.lua
+printf '{"id":%d,"at":"2026-01-%02dT10:00:00Z"}\n' 1 1 2 1 3 2 4 9 >days.jsonl
 mkdir directory
 cd .. || exit 1
 
@@ -137,6 +138,19 @@ rename copied renamed
 drop renamed --yes
 drop renamed --yes
 drop renamed
+load 'days/{day}' days.jsonl
+load 'days/{day}' days.jsonl --partition at:day --key id
+load 'days/{day}' days.jsonl --partition at:day --key id --resume
+find 'days/*' --since 2026-01-02
+find 'days/{day}' --count
+find 'none/*'
+group 'days/*' --by 'bucket(at,1d)' --count
+update 'days/*' 'id>1' --set n=1 --until 2026-01-05
+delete 'days/*' id=2
+retain 'days/*' --keep 7d --dry-run
+retain 'days/*' --keep 7d
+retain 'days/*'
+find 'days/*'
 families g --time at
 families g --time nothing[
 families none --time at
