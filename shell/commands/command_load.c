@@ -173,7 +173,7 @@ summarize(struct load_command *command)
 {
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
-    struct progress_rows rows = {0, true, "replaced"};
+    struct progress_rows rows = {UINT64_MAX, true, "replaced"};
     struct report report = REPORT_EMPTY;
 
     if (command->shown_count > REJECTS_SHOWN)

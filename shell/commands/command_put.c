@@ -112,6 +112,12 @@ run_put(struct session *session, const struct arguments *arguments)
 
     if (job.reader == NULL)
         code = COLANDER_FAIL(&err, COLANDER_NO_MEMORY, "cannot read JSON");
+    else if (colander_partition_unit(arguments->words[0]) != NULL)
+        code = COLANDER_FAIL(&err, COLANDER_INVALID,
+                             "'%s' is a family for each %s: put the row into "
+                             "one of them, or use load --partition",
+                             arguments->words[0],
+                             colander_partition_unit(arguments->words[0]));
     if (code == COLANDER_OK)
         code = arguments_list(arguments, "key", &job.columns, &err);
     if (code == COLANDER_OK)

@@ -153,7 +153,7 @@ progress_add_summary(const struct progress *progress,
         report_add(report, ", %.1f MB in %.1f s (%s rows/s, %.1f MB/s)",
                    megabytes, seconds, ROW_RATE(stats, seconds),
                    megabytes / seconds);
-    if (!stats->knows_new && stats->family_count == 0)
+    if (!stats->knows_new && rows->count != UINT64_MAX)
         report_add(report, "; the family has %s%s",
                    rows->is_exact ? "" : "about ",
                    NUMBER_OF(rows->count, "row"));

@@ -24,7 +24,8 @@ struct progress {
 
 /* What a summary says of the family. */
 struct progress_rows {
-    uint64_t count; /* if the stats do not know which rows are new */
+    uint64_t count; /* if the stats do not know which rows are new;
+                     * UINT64_MAX: unknown */
     bool is_exact;
     const char *replaced; /* the word for rows that are not new */
 };

@@ -175,8 +175,10 @@ add_families(const struct explanation *explanation, struct report *report)
                 explanation->find_count == 0 ? "nothing" : "");
     for (int i = 0; i <= COLANDER_PLAN_NOTHING; i++) {
         if (explanation->plan_counts[i] > 0)
-            report_add_part(report, explanation->plan_counts[i],
-                            colander_plan_name((enum colander_plan)i));
+            report_add(report, "%s%s of %s",
+                       report->part_count++ == 0 ? "" : ", ",
+                       colander_plan_name((enum colander_plan)i),
+                       THOUSANDS(explanation->plan_counts[i]));
     }
 }
 
