@@ -65,7 +65,7 @@ create(struct partition *partition, struct colander_family *family,
     enum colander_code code;
 
     if (partition->new_count >= PARTITION_NEW_MAX)
-        return COLANDER_FAIL(err, COLANDER_LIMIT,
+        return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a load creates at most %d families of '%s': use "
                              "longer times, such as {month}",
                              PARTITION_NEW_MAX, pattern_of(partition));

@@ -42,7 +42,7 @@ partition_begin(const struct partition *partition, struct colander_error *err);
 
 /* Sets the family of each row that waits in the chunk; without a column that of
  * the load. Creates those that do not exist. Families that were dropped are
- * closed first: requires that no batch has rows of them. Fails with LIMIT if
+ * closed first: requires that no batch has rows of them. Fails with INVALID if
  * the load has created too many, and with DROPPED if one is dropped at this
  * moment. */
 COLANDER_CHECKED enum colander_code partition_place(struct partition *partition,

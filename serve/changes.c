@@ -45,6 +45,7 @@ static const struct choice load_choices[] = {
     {"no-guess", "--no-guess", true, false},
     {"null", "--null", false, true},
     {"on-duplicate", "--on-duplicate", false, false},
+    {"partition", "--partition", false, false},
     {"record-size", "--record-size", false, false},
     {"schema", "--schema", false, false},
     {"sync", "--sync", true, false},

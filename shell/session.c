@@ -79,6 +79,19 @@ session_finish(struct session *session, enum session_exit status)
     return status;
 }
 
+/* Whether the family is one of many, for which a pattern stands. */
+static bool
+is_of_pattern(const struct colander_names *names, const char *name)
+{
+    int64_t from, until;
+
+    for (size_t i = 0; i < names->count; i++) {
+        if (colander_partition_times(names->names[i], name, &from, &until))
+            return true;
+    }
+    return false;
+}
+
 enum colander_code
 session_no_family(const struct session *session, const char *name,
                   struct colander_error *err)
@@ -91,8 +104,10 @@ session_no_family(const struct session *session, const char *name,
 
     for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
         nearest_offer(&nearest, names.names[i]);
-        code = text_append_format(&text, err, "%s'%s'", i == 0 ? "" : ", ",
-                                  names.names[i]);
+        if (!is_of_pattern(&names, names.names[i]))
+            code =
+                text_append_format(&text, err, "%s'%s'",
+                                   text.size == 0 ? "" : ", ", names.names[i]);
     }
     if (code == COLANDER_OK && nearest.name != NULL)
         code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,

@@ -1,7 +1,7 @@
 /*
  * retain: old rows deleted while another thread puts rows one by one, against
- * puts alone and beside a thread that only reads; how the bytes on disk follow; and a family of a day dropped, with
- * as many rows.
+ * puts alone and beside a thread that only reads; how the bytes on disk follow;
+ * and a family of a day dropped, with as many rows.
  *
  * Each round deletes a slice of the rows, the oldest ones. So the number of
  * rows falls from round to round, down to those of one slice.

@@ -123,7 +123,7 @@ prints '{"_key":"7","_family":"k2024-01-02"}'
 for ((i = 0; i < 1001; i++)); do
     echo "{\"at\":$((1600000000 + i * 3600))}"
 done >hours.jsonl
-run 1 load w 'w{hour}' hours.jsonl --partition at:hour --type at=time:unix
+run 2 load w 'w{hour}' hours.jsonl --partition at:hour --type at=time:unix
 says_some 'a load creates at most 1000 families'
 
 run 2 put s 'logs/{day}' '{"at":1}'

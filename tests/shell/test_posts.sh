@@ -63,6 +63,10 @@ posts 200 "{$(counts 3 0 3 0 0)" \
     '/load/f?key=id&on-duplicate=patch&add=at=5&sync=1' -T - -X POST <r.jsonl
 posts 200 "{$(counts 3 3 0 0 0)" '/load/hash?key=:hash' --data-binary @r.jsonl
 posts 200 "{$(counts 3 0 3 0 0)" '/load/hash?key=:hash' --data-binary @r.jsonl
+posts 200 '{"rows":2,"kept":0,"rejected":0,"families":2}' \
+    '/load/by%2F%7Bday%7D?key=id&partition=at:day' \
+    --data-binary $'{"id":1,"at":"2026-01-01"}\n{"id":1,"at":"2026-01-02"}\n'
+posts 200 '{"rows":1}' '/delete/by%2F*' -d since=2026-01-02 -d 'q=id=1'
 posts 200 '{"rejects":[{"line":1,"column":1,"reason":"text is not an object"}],'"$(counts 0 0 0 0 1)" \
     '/load/f?key=id&format=jsonl' --data-binary nothing
 posts 400 '{"error":{"code":"invalid","message":"unknown parameter '"'keys'"'","at":{"parameter":"keys","offset":0}}}' \
@@ -86,7 +90,7 @@ posts 200 '{"rows":2}' '/delete/f?q=id>5&limit=2&dry-run=1' -d ''
 posts 200 '{"rows":2}' /update/f -d 'q=n=x or n=y' -d set=m=1 -d unset=n
 posts 400 '{"error":{"code":"invalid","message":"no condition: --all means every row of the family"}}' \
     /delete/f -d ''
-posts 404 '{"error":{"code":"not found","message":"no family '"'g'"' in '"'store'"': its families are '"'cut', 'f', 'first', 'hash', 'new'"'"}}' \
+posts 404 '{"error":{"code":"not found","message":"no family '"'g'"' in '"'store'"': its families are '"'by/{day}', 'cut', 'f', 'first', 'hash', 'new'"'"}}' \
     /delete/g -d 'q=id=1'
 posts 400 '{"error":{"code":"invalid","message":"--set or --unset is missing"}}' \
     /update/f -d 'q=id=1'
