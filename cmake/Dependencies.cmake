@@ -15,7 +15,12 @@ pkg_check_modules(EDIT REQUIRED IMPORTED_TARGET libedit)
 pkg_check_modules(LUA REQUIRED lua5.4)
 if(COLANDER_SERVER)
     pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd>=0.9.75)
+endif()
+if(COLANDER_SERVER OR COLANDER_CLUSTER)
     pkg_check_modules(CURL REQUIRED IMPORTED_TARGET libcurl>=7.88)
+endif()
+if(COLANDER_CLUSTER)
+    pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto>=3.0)
 endif()
 
 # Without RE2 the library has no patterns, and says so. It is C++, and Debian's

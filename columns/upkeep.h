@@ -79,6 +79,12 @@ colander_store_backup(struct colander_store *store, const char *directory,
                       uint64_t keep_count, struct colander_backup *made,
                       struct colander_error *err);
 
+/* Does the same to a target (core.h). Fills the counts of `made`; its `number`
+ * and `removed_count` are 0. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_store_backup_to(
+    struct colander_store *store, const struct colander_backup_target *target,
+    struct colander_backup *made, struct colander_error *err);
+
 /* ------------------------------------------------------------- salvage --- */
 
 /* The result of a salvage. */

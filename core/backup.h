@@ -58,10 +58,26 @@ backup_make(const char *path, uint64_t keep_count, int store_fd,
             const struct backup_file *files, size_t count, backup_check *check,
             struct colander_backup *made, struct colander_error *err);
 
+/* Sends these files of the store at `store_path`, whose directory is
+ * `store_fd`, to a target. Logs are first copied to a temporary directory.
+ * Fills the counts of `made`. Fails with CORRUPT as above. */
+COLANDER_CHECKED enum colander_code
+backup_send(const struct colander_backup_target *target, const char *store_path,
+            int store_fd, const struct backup_file *files, size_t count,
+            backup_check *check, struct colander_backup *made,
+            struct colander_error *err);
+
 /* As colander_backup_restore. */
 COLANDER_CHECKED enum colander_code
 backup_restore(const char *directory, uint64_t number, const char *path,
                backup_check *check, struct colander_backup *restored,
                struct colander_error *err);
+
+/* As colander_backup_restore_from. */
+COLANDER_CHECKED enum colander_code
+backup_restore_from(const struct colander_backup_source *source,
+                    const char *path, backup_check *check,
+                    struct colander_backup *restored,
+                    struct colander_error *err);
 
 #endif

@@ -328,6 +328,50 @@ struct colander_backup {
     uint64_t removed_count; /* older backups that were removed */
 };
 
+/* A file of a backup. All is borrowed until the call returns. */
+struct colander_backup_file {
+    const char *name; /* in the store: "rocksdb/000012.sst" */
+    int fd;           /* open for reading */
+    uint64_t size;    /* bytes of it */
+};
+
+/* Where a backup is sent that is not a directory: storage of the program's own.
+ * Its functions are called by the thread that makes the backup, for one file
+ * after the other. A failure ends the backup. */
+struct colander_backup_target {
+    void *context;
+
+    /* Sets whether the file is there already: then it is neither checked nor
+     * put. Asked for files that never change under their name, and that differ
+     * in their last 4 KiB if they differ at all. */
+    enum colander_code (*has)(void *context,
+                              const struct colander_backup_file *file,
+                              bool *is_there, struct colander_error *err);
+
+    /* Takes a file that was checked. Its bytes do not change as long as the
+     * descriptor, or a duplicate of it, is open. */
+    enum colander_code (*put)(void *context,
+                              const struct colander_backup_file *file,
+                              struct colander_error *err);
+};
+
+/* Where a store is restored from that is not a directory. `names` has all files
+ * that the target took or had. */
+struct colander_backup_source {
+    void *context;
+    const char *const *names;
+    size_t count;
+
+    /* Writes file `index` to `fd`, which is taken. May return before that is
+     * done. */
+    enum colander_code (*get)(void *context, size_t index, int fd,
+                              struct colander_error *err);
+
+    /* Waits until all files are written. Called once after the last `get`, also
+     * if that failed. */
+    enum colander_code (*wait)(void *context, struct colander_error *err);
+};
+
 /*
  * Copies a backup to `path`, as a new store. No store may exist there. `number`
  * 0 means the newest backup in `directory`. `directory` may also be a single
@@ -339,6 +383,12 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_backup_restore(const char *directory, uint64_t number,
                         const char *path, struct colander_backup *restored,
                         struct colander_error *err);
+
+/* Does the same from a source. `number` of `restored` is 0. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_backup_restore_from(const struct colander_backup_source *source,
+                             const char *path, struct colander_backup *restored,
+                             struct colander_error *err);
 
 #ifdef __cplusplus
 }

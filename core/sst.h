@@ -143,6 +143,13 @@ engine_backup(struct engine *engine, const char *directory, uint64_t keep_count,
               const struct engine_sidecars *sidecars,
               struct colander_backup *made, struct colander_error *err);
 
+/* The same to a target. */
+COLANDER_CHECKED enum colander_code
+engine_backup_to(struct engine *engine,
+                 const struct colander_backup_target *target,
+                 const struct engine_sidecars *sidecars,
+                 struct colander_backup *made, struct colander_error *err);
+
 /* ----------------------------------------------------------- sequences --- */
 
 /* Returns the sequence of the newest acknowledged write of the store. */

@@ -283,6 +283,22 @@ colander_store_backup(struct colander_store *store, const char *directory,
                          created == NULL ? &ignored : created, err);
 }
 
+enum colander_code
+colander_store_backup_to(struct colander_store *store,
+                         const struct colander_backup_target *target,
+                         struct colander_backup *created,
+                         struct colander_error *err)
+{
+    const struct store_hooks *hooks = &store->hooks;
+    const struct engine_sidecars sidecars = {hooks->context,
+                                             hooks->sst_sidecar};
+    struct colander_backup ignored;
+
+    return engine_backup_to(store->engine, target,
+                            hooks->sst_sidecar == NULL ? NULL : &sidecars,
+                            created == NULL ? &ignored : created, err);
+}
+
 /* ------------------------------------------------------------ families --- */
 
 enum colander_code

@@ -112,6 +112,9 @@ copy_file(struct backup *backup, const struct backup_file *file,
     if (code == COLANDER_OK &&
         (file->kind == BACKUP_WAL || file->kind == BACKUP_MANIFEST))
         code = check_log(backup, file, err);
+    if (code == COLANDER_OK && backup->copy.target != NULL &&
+        file->kind != BACKUP_FILE && file->kind != BACKUP_OPTIONAL_FILE)
+        code = store_copy_send(&backup->copy, backup->copy.to, file->name, err);
     return code;
 }
 
@@ -145,13 +148,16 @@ finish(struct backup *backup, uint64_t keep_count, struct colander_error *err)
     return code;
 }
 
-/* Removes the files of a backup that was not finished. */
+/* Removes the files of a backup that was not finished, and temporary ones. */
 static void
 release(struct backup *backup)
 {
     if (backup->copy.to >= 0) {
         (void)close(backup->copy.to);
-        files_remove(backup->directory.fd, backup->part.text);
+        if (backup->copy.target == NULL)
+            files_remove(backup->directory.fd, backup->part.text);
+        else
+            files_remove(AT_FDCWD, backup->path);
     }
     if (backup->copy.shared >= 0)
         (void)close(backup->copy.shared);
@@ -174,6 +180,56 @@ backup_make(const char *path, uint64_t keep_count, int store_fd,
         code = copy_file(&backup, &files[i], err);
     if (code == COLANDER_OK)
         code = finish(&backup, keep_count, err);
+    *made = backup.copy.counts;
+    release(&backup);
+    return code;
+}
+
+/* ------------------------------------------------------------- sending --- */
+
+/* Creates the temporary directory in which logs are checked. */
+static enum colander_code
+make_temporary(struct backup *backup, struct colander_error *err)
+{
+    const char *parent = getenv("TMPDIR");
+
+    if (parent == NULL || parent[0] == '\0')
+        parent = "/tmp";
+    if (asprintf(&backup->path, "%s/colander-XXXXXX", parent) < 0) {
+        backup->path = NULL;
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    }
+    if (mkdtemp(backup->path) == NULL)
+        return files_fail(err, "create a directory in", parent);
+    backup->copy.to = open(backup->path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (backup->copy.to < 0) {
+        (void)rmdir(backup->path);
+        return files_fail(err, "open", backup->path);
+    }
+    return ledger_open(backup->copy.to, &backup->ledger, err);
+}
+
+enum colander_code
+backup_send(const struct colander_backup_target *target, const char *store_path,
+            int store_fd, const struct backup_file *files, size_t count,
+            backup_check *check, struct colander_backup *made,
+            struct colander_error *err)
+{
+    struct backup backup = {.directory = BACKUP_DIRECTORY_CLOSED,
+                            .copy = {.from = store_fd,
+                                     .to = -1,
+                                     .shared = -1,
+                                     .path = store_path,
+                                     .target = target,
+                                     .check = check}};
+    enum colander_code code = make_temporary(&backup, err);
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = copy_file(&backup, &files[i], err);
+    if (code == COLANDER_OK)
+        code = ledger_settle_synced(backup.ledger, err);
+    if (code == COLANDER_OK)
+        code = store_copy_send(&backup.copy, backup.copy.to, LEDGER_FILE, err);
     *made = backup.copy.counts;
     release(&backup);
     return code;

@@ -66,6 +66,11 @@ open_path(struct backup_directory *directory, const char *path, bool is_writer,
 {
     enum colander_code code = files_check_link(path, err);
 
+    if (code == COLANDER_OK && strstr(path, "://") != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "it is an address, and not a directory: only the "
+                             "program takes addresses, if it was built with "
+                             "COLANDER_CLUSTER");
     if (code != COLANDER_OK)
         return code;
     if (is_writer && mkdir(path, 0700) != 0 && errno != EEXIST)

@@ -21,6 +21,7 @@
 struct restore {
     struct backup_directory backups; /* closed: the source is a store itself */
     struct directory from;
+    const struct colander_backup_source *source; /* instead; or NULL */
     struct directory to;
     struct store_copy copy;
     const char *parent; /* directory of the files being copied; NULL: the top */
@@ -153,6 +154,90 @@ copy_one(void *context, int directory, const char *name,
                    restore->parent == NULL ? "" : restore->parent,
                    restore->parent == NULL ? "" : "/", name);
     return store_copy_file(&restore->copy, &file, err);
+}
+
+/* ------------------------------------------------------------ fetching --- */
+
+#define RECORD_FETCHED                                                         \
+    DIRECTORY_RECORD ".tmp" /* the record, until all is there */
+
+/* A list may come from anywhere. Accepts NAME and DIRECTORY/NAME. */
+static bool
+is_file_name(const char *name)
+{
+    const size_t size = strlen(name);
+    unsigned slash_count = 0;
+
+    for (size_t i = 0; i < size; i++) {
+        const char c = name[i];
+        const bool is_first = i == 0 || name[i - 1] == '/';
+        const bool is_letter = (c >= 'a' && c <= 'z') ||
+                               (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+
+        if (!is_letter && (is_first || strchr("._-/", c) == NULL))
+            return false;
+        slash_count += c == '/';
+    }
+    return size > 0 && size <= NAME_MAX && slash_count <= 1 &&
+           name[size - 1] != '/';
+}
+
+static const char *
+fetched_name(const char *name)
+{
+    return strcmp(name, DIRECTORY_RECORD) == 0 ? RECORD_FETCHED : name;
+}
+
+static enum colander_code
+fetch_one(struct restore *restore, size_t index, struct colander_error *err)
+{
+    const struct colander_backup_source *source = restore->source;
+    const char *name = source->names[index];
+    enum colander_code code;
+    int fd;
+
+    if (!is_file_name(name) ||
+        (is_skipped(name) && strcmp(name, DIRECTORY_RECORD) != 0))
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "it has a file that no store has: '%.200s'", name);
+    code = store_copy_create(&restore->copy, fetched_name(name), &fd, err);
+    return code == COLANDER_OK ? source->get(source->context, index, fd, err)
+                               : code;
+}
+
+static enum colander_code
+fetch_all(struct restore *restore, struct colander_error *err)
+{
+    const struct colander_backup_source *source = restore->source;
+    enum colander_code code = COLANDER_OK;
+    enum colander_code waited;
+
+    for (size_t i = 0; i < source->count && code == COLANDER_OK; i++)
+        code = fetch_one(restore, i, err);
+    waited = source->wait(source->context, code == COLANDER_OK ? err : NULL);
+    if (code == COLANDER_OK)
+        code = waited;
+    for (size_t i = 0; i < source->count && code == COLANDER_OK; i++)
+        code = store_copy_finish(&restore->copy, fetched_name(source->names[i]),
+                                 err);
+    return code;
+}
+
+/* Makes the directory a store. */
+static enum colander_code
+place_record(struct restore *restore, struct colander_error *err)
+{
+    const int to = restore->to.fd;
+    struct colander_options kept;
+    enum colander_code code;
+
+    if (renameat(to, RECORD_FETCHED, to, DIRECTORY_RECORD) != 0)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                             "it has no '" DIRECTORY_RECORD "'");
+    code = files_sync_names(to, ".", err);
+    return code == COLANDER_OK
+               ? directory_read_options(&restore->to, &kept, err)
+               : code;
 }
 
 /* ------------------------------------------------------------ checking --- */
@@ -308,14 +393,17 @@ copy_all(struct restore *restore, struct colander_error *err)
     if (code == COLANDER_OK)
         code = files_sync_names(to, ".", err);
     if (code == COLANDER_OK)
-        code = files_visit(restore->from.fd, ".", copy_one, restore, err);
+        code = restore->source != NULL
+                   ? fetch_all(restore, err)
+                   : files_visit(restore->from.fd, ".", copy_one, restore, err);
     if (code == COLANDER_OK)
         code = check_database(restore, err);
     if (code == COLANDER_OK)
         code = files_sync_tree(to, err);
     if (code == COLANDER_OK) {
         files_remove(to, DIRECTORY_RESTORING);
-        code = copy_record(restore, err);
+        code = restore->source != NULL ? place_record(restore, err)
+                                       : copy_record(restore, err);
     }
     if (code != COLANDER_OK)
         remove_all(to);
@@ -358,5 +446,25 @@ backup_restore(const char *directory, uint64_t number, const char *path,
     directory_close(&restore.to);
     directory_close(&restore.from);
     backup_directory_close(&restore.backups);
+    return code;
+}
+
+enum colander_code
+backup_restore_from(const struct colander_backup_source *source,
+                    const char *path, backup_check *check,
+                    struct colander_backup *restored,
+                    struct colander_error *err)
+{
+    struct restore restore = {
+        .backups = BACKUP_DIRECTORY_CLOSED,
+        .from = DIRECTORY_CLOSED,
+        .source = source,
+        .to = DIRECTORY_CLOSED,
+        .copy = {.from = -1, .shared = -1, .path = path, .check = check}};
+    enum colander_code code = make_store(&restore, path, err);
+
+    if (code == COLANDER_OK && restored != NULL)
+        *restored = restore.copy.counts;
+    directory_close(&restore.to);
     return code;
 }

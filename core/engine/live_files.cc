@@ -234,30 +234,54 @@ list_sidecars(const struct engine_sidecars *sidecars, Listing *listing)
     }
 }
 
+/* Calls `make` with the files of one moment, which stay until it returns. */
+template <typename Make>
+static enum colander_code
+with_listing(struct engine *engine, const struct engine_sidecars *sidecars,
+             struct colander_error *err, Make make)
+{
+    return guard(err, "make a backup", [&] {
+        enum colander_code code = flush_much(engine, err);
+        FilesKept kept(engine->db.get());
+        Listing listing;
+
+        if (code == COLANDER_OK)
+            code = list_at_one_moment(engine, &listing, err);
+        if (code == COLANDER_OK && sidecars != nullptr)
+            list_sidecars(sidecars, &listing);
+        return code == COLANDER_OK ? make(listing.files) : code;
+    });
+}
+
 enum colander_code
 engine_backup(struct engine *engine, const char *directory, uint64_t keep_count,
               const struct engine_sidecars *sidecars,
               struct colander_backup *made, struct colander_error *err)
 {
-    enum colander_code code = guard(err, "make a backup", [&] {
-        enum colander_code done = flush_much(engine, err);
-        FilesKept kept(engine->db.get());
-        Listing listing;
-
-        if (done == COLANDER_OK)
-            done = list_at_one_moment(engine, &listing, err);
-        if (done == COLANDER_OK && sidecars != nullptr)
-            list_sidecars(sidecars, &listing);
-        if (done == COLANDER_OK)
-            done = backup_make(directory, keep_count, engine->directory.fd,
-                               listing.files.data(), listing.files.size(),
-                               sst_check_file, made, err);
-        return done;
-    });
+    enum colander_code code = with_listing(
+        engine, sidecars, err, [&](const std::vector<backup_file> &files) {
+            return backup_make(directory, keep_count, engine->directory.fd,
+                               files.data(), files.size(), sst_check_file, made,
+                               err);
+        });
 
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot back up to '%s'", directory);
     return code;
+}
+
+enum colander_code
+engine_backup_to(struct engine *engine,
+                 const struct colander_backup_target *target,
+                 const struct engine_sidecars *sidecars,
+                 struct colander_backup *made, struct colander_error *err)
+{
+    return with_listing(
+        engine, sidecars, err, [&](const std::vector<backup_file> &files) {
+            return backup_send(target, engine_path(engine),
+                               engine->directory.fd, files.data(), files.size(),
+                               sst_check_file, made, err);
+        });
 }
 
 enum colander_code
@@ -267,4 +291,12 @@ colander_backup_restore(const char *directory, uint64_t number,
 {
     return backup_restore(directory, number, path, sst_check_file, restored,
                           err);
+}
+
+enum colander_code
+colander_backup_restore_from(const struct colander_backup_source *source,
+                             const char *path, struct colander_backup *restored,
+                             struct colander_error *err)
+{
+    return backup_restore_from(source, path, sst_check_file, restored, err);
 }

@@ -1,16 +1,33 @@
 /*
- * The commands backup and restore: copies of a store, and stores from them.
+ * The commands backup, backups and restore: copies of a store, and stores from
+ * them.
  *
  * SPDX-License-Identifier: MIT
  */
+#ifdef COLANDER_CLUSTER
+#include "cluster/cluster.h"
+#endif
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/report.h"
 
 #include <stdio.h>
+#include <time.h>
+
+static bool
+is_address(const char *word)
+{
+#ifdef COLANDER_CLUSTER
+    return cluster_is_address(word);
+#else
+    (void)word;
+    return false;
+#endif
+}
 
 static enum colander_code
-print_backup(const struct colander_backup *backup, struct colander_error *err)
+print_backup(const struct colander_backup *backup, const char *to,
+             struct colander_error *err)
 {
     struct report report = REPORT_EMPTY;
 
@@ -21,7 +38,10 @@ print_backup(const struct colander_backup *backup, struct colander_error *err)
                 NUMBER_OF(backup->copied_count, "file"),
                 SIZE_OF(backup->copied_size));
     if (backup->copied_count < backup->file_count)
-        report_add(&report, ", the others are shared with the previous backup");
+        report_add(&report, is_address(to)
+                                ? ", the others were there already"
+                                : ", the others are shared with the previous "
+                                  "backup");
     if (backup->removed_count > 0)
         report_line(&report, "removed", "%s",
                     NUMBER_OF(backup->removed_count, "older backup"));
@@ -56,6 +76,17 @@ read_positive(const struct arguments *arguments, const char *name,
     return code;
 }
 
+static enum colander_code
+back_up(struct colander_store *store, const char *to, uint64_t keep_count,
+        struct colander_backup *backup, struct colander_error *err)
+{
+#ifdef COLANDER_CLUSTER
+    if (is_address(to))
+        return cluster_backup(store, to, keep_count, backup, err);
+#endif
+    return colander_store_backup(store, to, keep_count, backup, err);
+}
+
 static enum session_exit
 run_backup(struct session *session, const struct arguments *arguments)
 {
@@ -67,23 +98,23 @@ run_backup(struct session *session, const struct arguments *arguments)
     if (read_positive(arguments, "keep", ", the new backup", &keep_count,
                       &err) != COLANDER_OK)
         return session_misused(session, &err);
-    code = colander_store_backup(session->store, arguments->words[0],
-                                 keep_count, &backup, &err);
+    code =
+        back_up(session->store, arguments->words[0], keep_count, &backup, &err);
     if (code == COLANDER_OK)
-        code = print_backup(&backup, &err);
+        code = print_backup(&backup, arguments->words[0], &err);
     return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
 }
 
 static const struct argument_option backup_options[] = {
     OPTION("keep", "N",
-           "afterwards, remove the oldest backups in DIR until\n"
-           "N are left"),
+           "afterwards, remove the oldest backups there until N\n"
+           "are left"),
     OPTIONS_END,
 };
 
 const struct command command_backup = {
     .name = "backup",
-    .words = "DIR [--keep N]",
+    .words = "DIR|ADDRESS [--keep N]",
     .summary = "copy a store, except what the last backup has",
     .help =
         "Copies the store into a new backup in DIR: DIR/000001, DIR/000002,\n"
@@ -96,16 +127,86 @@ const struct command command_backup = {
         "and the exit status is 4. Linked files are not read again: colander\n"
         "check DIR/000002 reads them too.\n"
         "\n"
+        "ADDRESS is s3://BUCKET/PREFIX or file:///PATH: files are objects\n"
+        "there, named by their content, and only those are sent that are new.\n"
+        "The server and the keys are those of other programs for S3:\n"
+        "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ~/.aws/config and so on.\n"
+        "\n"
         "No other program may have the store open for writing. A program\n"
         "that writes makes backups itself: colander_store_backup,\n"
         "store:backup.\n",
     .examples = "  colander backup data backups\n"
-                "  colander backup data backups --keep 7\n",
+                "  colander backup data backups --keep 7\n"
+                "  colander backup data s3://backups/data --keep 7\n",
     .options = backup_options,
     .store = COMMAND_READS_WHOLE,
     .word_count_min = 1,
     .run = run_backup,
 };
+
+#ifdef COLANDER_CLUSTER
+static enum colander_code
+add_backup(void *context, const struct cluster_backup *backup,
+           struct colander_error *err)
+{
+    const time_t made = (time_t)backup->made;
+    char label[32];
+    char text[32];
+    struct tm utc;
+
+    (void)err;
+    (void)gmtime_r(&made, &utc);
+    (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
+    (void)snprintf(label, sizeof(label), "%06llu",
+                   (unsigned long long)backup->number);
+    report_line(context, label, "%s, %s of %s", text,
+                NUMBER_OF(backup->file_count, "file"), SIZE_OF(backup->size));
+    return COLANDER_OK;
+}
+
+static enum session_exit
+run_backups(struct session *session, const struct arguments *arguments)
+{
+    struct report report = REPORT_EMPTY;
+    struct colander_error err;
+    enum colander_code code;
+
+    interrupt_ends_program();
+    code = cluster_list(arguments->words[0], add_backup, &report, &err);
+    if (code == COLANDER_OK)
+        code = report_print(&report, stdout, &err);
+    else
+        report_release(&report);
+    return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
+}
+
+static const struct argument_option backups_options[] = {OPTIONS_END};
+
+const struct command command_backups = {
+    .name = "backups",
+    .words = "ADDRESS",
+    .summary = "list the backups at an address",
+    .help = "Lists the backups that colander backup has made at ADDRESS, the\n"
+            "oldest first: the number, when it was made, and the files of the\n"
+            "store. Backups in a directory are listed by ls.\n",
+    .examples = "  colander backups s3://backups/data\n",
+    .options = backups_options,
+    .store = COMMAND_OPENS,
+    .word_count_min = 1,
+    .run = run_backups,
+};
+#endif
+
+static enum colander_code
+restore(const char *from, uint64_t number, const char *path,
+        struct colander_backup *restored, struct colander_error *err)
+{
+#ifdef COLANDER_CLUSTER
+    if (is_address(from))
+        return cluster_restore(from, number, path, restored, err);
+#endif
+    return colander_backup_restore(from, number, path, restored, err);
+}
 
 static enum session_exit
 run_restore(struct session *session, const struct arguments *arguments)
@@ -118,8 +219,8 @@ run_restore(struct session *session, const struct arguments *arguments)
     if (read_positive(arguments, "number", "", &number, &err) != COLANDER_OK)
         return session_misused(session, &err);
     interrupt_ends_program();
-    code = colander_backup_restore(arguments->words[0], number,
-                                   arguments->words[1], &restored, &err);
+    code = restore(arguments->words[0], number, arguments->words[1], &restored,
+                   &err);
     if (code == COLANDER_OK)
         code = print_restored(&restored, &err);
     return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
@@ -132,16 +233,19 @@ static const struct argument_option restore_options[] = {
 
 const struct command command_restore = {
     .name = "restore",
-    .words = "DIR STORE [--number N]",
+    .words = "DIR|ADDRESS STORE [--number N]",
     .summary = "create a store from a backup",
     .help =
         "Creates the store STORE, which must not exist yet, from the newest\n"
-        "backup in DIR. DIR may also be a store, such as one backup.\n"
+        "backup in DIR. DIR may also be a store, such as one backup. ADDRESS\n"
+        "is one that colander backup takes; colander backups lists what is\n"
+        "there.\n"
         "\n"
         "Copied files are read again. If one is damaged or missing, restore\n"
         "names it and creates no store, and the exit status is 4. A restore\n"
         "that was stopped can be started again.\n",
     .examples = "  colander restore backups data\n"
+                "  colander restore s3://backups/data data --number 2\n"
                 "  colander restore backups/000002 data\n",
     .options = restore_options,
     .store = COMMAND_OPENS,

@@ -23,6 +23,7 @@ extern const struct command command_stats;
 extern const struct command command_refilter;
 extern const struct command command_check;
 extern const struct command command_backup;
+extern const struct command command_backups;
 extern const struct command command_restore;
 extern const struct command command_salvage;
 extern const struct command command_serve;
@@ -51,6 +52,9 @@ const struct command *const commands_all[] = {
 #endif
     &command_check,
     &command_backup,
+#ifdef COLANDER_CLUSTER
+    &command_backups,
+#endif
     &command_restore,
     &command_salvage,
 #ifdef COLANDER_SERVER

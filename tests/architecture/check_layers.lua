@@ -10,7 +10,8 @@
 --
 -- SPDX-License-Identifier: MIT
 local layers = {
-    "core", "columns", "filters", "loading", "scripting", "serve", "shell",
+    "core", "columns", "filters", "loading", "scripting", "serve", "cluster",
+    "shell",
 }
 
 -- The front headers of a layer other than the one with its name. Those with
@@ -91,7 +92,8 @@ local libraries = {
     { header = "^lz4[%w_]*%.h", layers = { core = true }, files = is_codec,
       only = "core/tables/table_codec.c" },
     { header = "^microhttpd%.h", layers = { serve = true } },
-    { header = "^curl/", layers = { serve = true } },
+    { header = "^curl/", layers = { serve = true, cluster = true } },
+    { header = "^openssl/", layers = { cluster = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

@@ -1,0 +1,71 @@
+/*
+ * Backups of stores as objects: in a directory, or in an S3 bucket.
+ *
+ *     files/HASH-SIZE-ID    a file of a store, named by its content
+ *     backups/NUMBER-ID     a backup: the list of its files, and their objects
+ *     making/ID             a backup that is being made
+ *
+ * The list is put last, so a backup is there as a whole or not at all. Files
+ * whose content an earlier backup has are not sent again. FORMAT.md has the
+ * bytes, and the rules of removal.
+ *
+ * Addresses are those of objects.h: file:///path and s3://bucket/prefix.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CLUSTER_H
+#define CLUSTER_H
+
+#include "columns/upkeep.h"
+#include "core/core.h"
+
+/* Whether a word is meant as an address. */
+bool cluster_is_address(const char *word);
+
+/* Sends the store to a new backup. Then removes the oldest until `keep_count`
+ * are left (0: keeps all), and files that no backup has. In `made`, `copied` is
+ * what was sent. Fails with CORRUPT, and makes no backup, if a file of the
+ * store is damaged. */
+COLANDER_CHECKED enum colander_code cluster_backup(struct colander_store *store,
+                                                   const char *address,
+                                                   uint64_t keep_count,
+                                                   struct colander_backup *made,
+                                                   struct colander_error *err);
+
+/* As colander_backup_restore. Checks each object, and names one that is damaged
+ * or missing. */
+COLANDER_CHECKED enum colander_code
+cluster_restore(const char *address, uint64_t number, const char *path,
+                struct colander_backup *restored, struct colander_error *err);
+
+struct cluster_backup {
+    uint64_t number;
+    int64_t made; /* in seconds since 1970 */
+    uint64_t file_count;
+    uint64_t size; /* bytes of the files */
+};
+
+/* Calls `visit` for each backup, the oldest first. */
+COLANDER_CHECKED enum colander_code
+cluster_list(const char *address,
+             enum colander_code (*visit)(void *context,
+                                         const struct cluster_backup *backup,
+                                         struct colander_error *err),
+             void *context, struct colander_error *err);
+
+struct cluster_check {
+    uint64_t backup_count;
+    uint64_t object_count; /* read: those of all backups, each once */
+    uint64_t size;         /* their bytes */
+    uint64_t finding_count;
+};
+
+/* Reads the objects of all backups. Those that are damaged or missing are
+ * passed to `report` and do not end the check. */
+COLANDER_CHECKED enum colander_code cluster_check(const char *address,
+                                                  struct cluster_check *check,
+                                                  colander_finding *report,
+                                                  void *context,
+                                                  struct colander_error *err);
+
+#endif

@@ -1,0 +1,193 @@
+/*
+ * Stores from backups, and the list of backups.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cluster/backups.h"
+#include "cluster/cluster.h"
+#include "cluster/pool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+struct fetching {
+    struct objects *objects;
+    struct file_list files;
+    const char **names; /* of the files, borrowed */
+    struct pool *pool;
+};
+
+struct fetch_job {
+    const struct fetching *fetching;
+    const struct listed_file *file;
+    int fd; /* owned */
+};
+
+static enum colander_code
+run_job(void *context, bool is_dropped, struct colander_error *err)
+{
+    struct fetch_job *job = context;
+    const struct listed_file *file = job->file;
+    enum colander_code code = COLANDER_OK;
+
+    if (!is_dropped) {
+        const struct content_name name =
+            content_object(&file->content, file->id);
+
+        code = content_fetch(job->fetching->objects, name.text, &file->content,
+                             job->fd, err);
+        if (code == COLANDER_NOT_FOUND)
+            code = COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is missing",
+                                 name.text);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "'%s'", file->name);
+    }
+    (void)close(job->fd);
+    free(job);
+    return code;
+}
+
+static enum colander_code
+get(void *context, size_t index, int fd, struct colander_error *err)
+{
+    struct fetching *fetching = context;
+    struct fetch_job *job = malloc(sizeof(*job));
+
+    if (job == NULL) {
+        (void)close(fd);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a file");
+    }
+    job->fetching = fetching;
+    job->file = &fetching->files.items[index];
+    job->fd = fd;
+    pool_add(fetching->pool, job);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+wait_all(void *context, struct colander_error *err)
+{
+    struct fetching *fetching = context;
+    struct pool *pool = fetching->pool;
+
+    fetching->pool = NULL;
+    return pool_finish(pool, err);
+}
+
+static enum colander_code
+fetch(struct fetching *fetching, const char *path,
+      struct colander_backup *restored, struct colander_error *err)
+{
+    struct colander_backup_source source = {
+        fetching, NULL, fetching->files.count, get, wait_all};
+    enum colander_code code;
+
+    fetching->names = calloc(source.count + 1, sizeof(*fetching->names));
+    if (fetching->names == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a list");
+    for (size_t i = 0; i < source.count; i++)
+        fetching->names[i] = fetching->files.items[i].name;
+    source.names = fetching->names;
+    code = pool_create(run_job, &fetching->pool, err);
+    if (code == COLANDER_OK)
+        code = colander_backup_restore_from(&source, path, restored, err);
+    if (fetching->pool != NULL && pool_finish(fetching->pool, NULL) != 0)
+        code = code == COLANDER_OK ? COLANDER_IO : code; /* it had no jobs */
+    return code;
+}
+
+/* Finds backup `number`, or the newest for 0. */
+static enum colander_code
+choose(const struct object_list *backups, uint64_t number,
+       const struct object **chosen, struct colander_error *err)
+{
+    *chosen = NULL;
+    for (size_t i = 0; i < backups->count; i++) {
+        if (number == 0 || backups_number(backups->items[i].name) == number)
+            *chosen = &backups->items[i];
+    }
+    if (*chosen != NULL)
+        return COLANDER_OK;
+    if (backups->count == 0)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
+    return COLANDER_FAIL(
+        err, COLANDER_NOT_FOUND,
+        "it has no backup %" PRIu64 ", but %zu others, from %06" PRIu64
+        " to %06" PRIu64,
+        number, backups->count, backups_number(backups->items[0].name),
+        backups_number(backups->items[backups->count - 1].name));
+}
+
+enum colander_code
+cluster_restore(const char *address, uint64_t number, const char *path,
+                struct colander_backup *restored, struct colander_error *err)
+{
+    struct fetching fetching = {.objects = NULL};
+    struct object_list backups = {NULL, 0, 0};
+    const struct object *chosen = NULL;
+    enum colander_code code = objects_open(address, &fetching.objects, err);
+
+    if (code == COLANDER_OK)
+        code = backups_list(fetching.objects, &backups, err);
+    if (code == COLANDER_OK)
+        code = choose(&backups, number, &chosen, err);
+    if (code == COLANDER_OK)
+        code =
+            backups_read(fetching.objects, chosen->name, &fetching.files, err);
+    if (code == COLANDER_OK) {
+        code = fetch(&fetching, path, restored, err);
+        restored->number = backups_number(chosen->name);
+    }
+    object_list_release(&backups);
+    file_list_release(&fetching.files);
+    free(fetching.names);
+    objects_close(fetching.objects);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot restore from '%s'", address);
+    return code;
+}
+
+/* ---------------------------------------------------------------- list --- */
+
+static enum colander_code
+visit_backup(struct objects *objects, const struct object *object,
+             enum colander_code (*visit)(void *context,
+                                         const struct cluster_backup *backup,
+                                         struct colander_error *err),
+             void *context, struct colander_error *err)
+{
+    struct cluster_backup backup = {.number = backups_number(object->name),
+                                    .made = object->modified};
+    struct file_list files;
+    enum colander_code code = backups_read(objects, object->name, &files, err);
+
+    backup.file_count = files.count;
+    backup.size = file_list_size(&files);
+    file_list_release(&files);
+    if (code == COLANDER_NOT_FOUND) /* it was just removed */
+        return COLANDER_OK;
+    return code == COLANDER_OK ? visit(context, &backup, err) : code;
+}
+
+enum colander_code
+cluster_list(const char *address,
+             enum colander_code (*visit)(void *context,
+                                         const struct cluster_backup *backup,
+                                         struct colander_error *err),
+             void *context, struct colander_error *err)
+{
+    struct object_list backups = {NULL, 0, 0};
+    struct objects *objects;
+    enum colander_code code = objects_open(address, &objects, err);
+
+    if (code == COLANDER_OK)
+        code = backups_list(objects, &backups, err);
+    for (size_t i = 0; i < backups.count && code == COLANDER_OK; i++)
+        code = visit_backup(objects, &backups.items[i], visit, context, err);
+    object_list_release(&backups);
+    objects_close(objects);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot list '%s'", address);
+    return code;
+}

@@ -1,0 +1,180 @@
+#!/bin/bash
+# Backups as objects in a directory: what is sent, what is removed, and what is
+# found when objects are damaged.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+
+to="$work/a b+c/ü%"
+address="file://$work/a%20b+c/ü%25"
+
+sent() { # prints how many objects there are, and their bytes
+    find "$to/files" -type f -printf '%s\n' |
+        awk '{ size += $1 } END { print NR, size + 0 }'
+}
+
+load 1 1000
+rows "$store" >"$work/first"
+run 0 backup "$store" "$address"
+prints_some '^backup +000001, [0-9]+ files of [0-9.]+ kB$'
+prints_some '^copied +[0-9]+ files of [0-9.]+ kB$'
+read -r count size < <(sent)
+load 1001 3000
+rows "$store" >"$work/second"
+run 0 backup "$store" "$address"
+prints_some '^backup +000002, '
+prints_some '^copied .*, the others were there already$'
+
+# What it says that it has sent is what there is more of.
+said=$(sed -n 's/^copied *\([0-9]*\) .*/\1/p' "$work/out")
+read -r more _ < <(sent)
+[ $((more - count)) = "$said" ] ||
+    complain "$((more - count)) objects are new, and it says $said"
+
+# One without changes sends what every backup has of its own: the ledger.
+read -r _ size < <(sent)
+run 0 backup "$store" "$address"
+read -r _ again < <(sent)
+[ $((again - size)) -lt 70000 ] || complain "$((again - size)) bytes sent again"
+
+run 0 backups "$address"
+prints_some '^000001 +20[0-9-]+T[0-9:]+Z, [0-9]+ files of '
+[ "$(wc -l <"$work/out")" = 3 ] || complain 'three backups are not listed'
+run 0 check "$address"
+prints_some '^checked +3 backups: [0-9]+ objects of '
+prints_some '^found +nothing wrong$'
+restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
+run 0 check "$work/restored"
+restores "$address" --number 1 | cmp -s - "$work/first" ||
+    complain 'the first has other rows'
+run 1 restore "$address" "$work/restored"
+says_some "cannot restore to '$work/restored': there is a store already$"
+run 1 restore "$address" "$work/other" --number 7
+says_some "it has no backup 7, but 3 others, from 000001 to 000003$"
+[ ! -e "$work/other" ] || complain 'a failed restore leaves a directory'
+
+# ------------------------------------------------------------------ damage ---
+
+# A flipped bit in any object, and one that is cut, longer or missing.
+flip() { # FILE BYTE
+    local byte
+    byte=$(od -An -tu1 -j "$2" -N 1 "$1")
+    printf "\\$(printf %03o $((byte ^ 1)))" |
+        dd of="$1" bs=1 seek="$2" conv=notrunc status=none
+}
+
+one=file://$work/one
+run 0 backup "$store" "$one"
+for object in "$work"/one/files/*; do
+    name=files/$(basename "$object")
+    size=$(stat -c %s "$object")
+    cp -p "$object" "$work/whole"
+    damage() { # WHAT
+        run 4 check "$one"
+        prints_some "^$name: .*$1"
+        prints_some '^found +1 damaged object$'
+        refuses 4 "$one"
+        says_some "'$name' .*$1"
+        cp -p "$work/whole" "$object"
+    }
+    flip "$object" $((size * 2 / 3))
+    damage 'do not have the hash'
+    truncate -s -1 "$object"
+    damage "has $((size - 1)) bytes, and had $size"
+    printf x >>"$object"
+    damage "has more than $size bytes"
+    rm "$object"
+    damage 'is missing'
+done
+run 0 check "$one"
+list=$(echo "$work"/one/backups/*)
+flip "$list" 20
+run 4 check "$one"
+prints_some '^backups/0+1-[0-9a-f]{16}: .*its checksum is wrong'
+refuses 4 "$one"
+says_some 'its checksum is wrong'
+# A damaged list does not prevent the next backup, and can be left behind.
+run 0 backup "$store" "$one" --keep 1
+run 0 check "$one"
+restores "$one" | cmp -s - "$work/second" || complain 'it has other rows'
+
+# A damaged store is not backed up.
+cp -a "$store" "$work/bad"
+sst=$(find "$work/bad" -name '*.sst' -size +8k | head -n 1)
+printf 'XXXX' | dd of="$sst" bs=1 seek=5000 conv=notrunc status=none
+run 4 backup "$work/bad" "file://$work/empty"
+says_some "$(basename "$sst")"
+[ -z "$(find "$work"/empty/{backups,making} -type f 2>/dev/null)" ] ||
+    complain 'a damaged store has a backup'
+run 1 restore "file://$work/empty" "$work/other"
+says_some 'it has no backups$'
+
+# ----------------------------------------------------------------- removal ---
+
+old() { # FILE...: makes them 25 hours old
+    touch -d '25 hours ago' "$@"
+}
+
+# Objects that no backup has are removed when they are old, and others stay.
+run 0 backup "$store" "$address" --keep 2
+prints_some '^removed +2 older backups$'
+unused=$to/files/00000000000000000000000000000000-1-0123456789abcdef
+printf x >"$unused"
+printf x >"$unused.part-abcdef"
+printf x >"$to/files/notes"
+old "$to"/files/*
+printf x >"$to/files/11111111111111111111111111111111-1-0123456789abcdef"
+mkdir -p "$to/making"
+printf x >"$to/making/0123456789abcdef"
+run 0 backup "$store" "$address" --keep 1
+[ -e "$unused" ] || complain 'objects are removed under a backup in the making'
+old "$to/making/0123456789abcdef"
+run 0 backup "$store" "$address" --keep 1
+[ ! -e "$unused" ] || complain 'an old object that no backup has stays'
+[ ! -e "$unused.part-abcdef" ] || complain 'what a killed process left stays'
+[ ! -e "$to/making/0123456789abcdef" ] || complain 'a dead maker stays'
+[ -e "$to/files/notes" ] || complain 'a file of others is removed'
+ls "$to"/files/1111* >/dev/null || complain 'a young object is removed'
+run 0 check "$address"
+restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
+
+# What a killed backup has sent is used, unless it may be removed soon: then it
+# is sent again, under another name.
+rm "$to"/backups/*
+touch -d '11 hours ago' "$to"/files/*
+run 0 backup "$store" "$address"
+prints_some '^copied +[0-9] files .* already$'
+rm "$to"/backups/*
+touch -d '13 hours ago' "$to"/files/*
+read -r count _ < <(sent)
+run 0 backup "$store" "$address"
+files=$(sed -n 's/^copied *\([0-9]*\) files of [^,]*$/\1/p' "$work/out")
+read -r more _ < <(sent)
+[ $((more - count)) = "${files:-0}" ] || complain 'old objects are used'
+
+# An object of the last backup is used however old it is; one that has gone is
+# sent again.
+old "$to"/files/*
+run 0 backup "$store" "$address"
+prints_some '^copied +[0-9] files .* already$'
+rm "$to"/files/*-[0-9][0-9][0-9][0-9]-*
+run 0 backup "$store" "$address"
+restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
+
+# ------------------------------------------------------------------ errors ---
+
+run 1 backup "$store" ftp://host/path
+says_some "'ftp://host/path': it is neither file:///PATH nor s3://BUCKET/PREFIX$"
+run 1 backup "$store" file://relative
+run 1 backup "$store" 'file:///a%2'
+says_some "'%' must be written '%25'$"
+run 1 backup "$store" s3://bucket
+says_some 'there are no credentials: set AWS_ACCESS_KEY_ID and '
+run 1 backup "$store" s3://x/y
+says_some 'there must be the name of a bucket'
+run 2 backup "$store" "$address" --keep 0
+run 2 check "$address" --repair
+run 1 check "file://$work/nothing"
+says_some 'it has no backups$'
+
+finish
