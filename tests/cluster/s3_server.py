@@ -4,9 +4,9 @@ It keeps objects in memory or, with --directory, in files, so that it can be
 killed and started again. It checks each signature by its own definition of it,
 and each body by the hash in its header.
 
-Usage: s3_server.py [--port N] [--directory DIR] [--pages N]
+Usage: s3_server.py --port N [--directory DIR] [--pages N]
 
-It prints its port, and ends with its parent. The key is AKIDEXAMPLE, wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY,
+It ends with its parent. The key is AKIDEXAMPLE, wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY,
 the region us-east-1, and each bucket that is asked for exists, except those
 whose name begins with "no-".
 
@@ -21,6 +21,7 @@ import datetime
 import hashlib
 import hmac
 import http.server
+import io
 import json
 import os
 import re
@@ -255,6 +256,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if bucket.startswith("no-"):
             return self.fail(404, "NoSuchBucket")
         fault = self.take_fault(path + "?" + url.query)
+        if fault == "lost":  # it is done, and the answer does not come
+            self.wfile = io.BytesIO()
+            self.serve(bucket, key, dict(query), body)
+            return self.close()
         if fault is not None:
             data = self.server.objects.get(bucket, key) or b""
             if self.misbehave(fault, data):
@@ -364,12 +369,11 @@ def main():
     threading.Thread(target=end_with, args=(os.getppid(),),
                      daemon=True).start()
     options = dict(zip(sys.argv[1::2], sys.argv[2::2]))
-    server = Server(("127.0.0.1", int(options.get("--port", "0"))), Handler)
+    server = Server(("127.0.0.1", int(options["--port"])), Handler)
     server.objects = Objects(options.get("--directory"))
     server.page_size = int(options.get("--pages", "1000"))
     server.faults = []
     server.counts = {}
-    print(server.server_address[1], flush=True)
     server.serve_forever()
 
 
