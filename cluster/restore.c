@@ -109,7 +109,7 @@ choose(const struct object_list *backups, uint64_t number,
     }
     if (*chosen != NULL)
         return COLANDER_OK;
-    if (backups->count == 0)
+    if (backups->items == NULL)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
     return COLANDER_FAIL(
         err, COLANDER_NOT_FOUND,
@@ -137,7 +137,8 @@ cluster_restore(const char *address, uint64_t number, const char *path,
             backups_read(fetching.objects, chosen->name, &fetching.files, err);
     if (code == COLANDER_OK) {
         code = fetch(&fetching, path, restored, err);
-        restored->number = backups_number(chosen->name);
+        if (restored != NULL)
+            restored->number = backups_number(chosen->name);
     }
     object_list_release(&backups);
     file_list_release(&fetching.files);

@@ -4,7 +4,7 @@ It keeps objects in memory or, with --directory, in files, so that it can be
 killed and started again. It checks each signature by its own definition of it,
 and each body by the hash in its header.
 
-Usage: s3_server.py --port N [--directory DIR] [--pages N]
+Usage: s3_server.py --port N [--directory DIR] [--pages N] [--certificate FILE]
 
 It ends with its parent. The key is AKIDEXAMPLE, wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY,
 the region us-east-1, and each bucket that is asked for exists, except those
@@ -26,6 +26,7 @@ import json
 import os
 import re
 import socketserver
+import ssl
 import sys
 import threading
 import time
@@ -374,6 +375,10 @@ def main():
     server.page_size = int(options.get("--pages", "1000"))
     server.faults = []
     server.counts = {}
+    if "--certificate" in options:  # with its key
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(options["--certificate"])
+        server.socket = context.wrap_socket(server.socket, server_side=True)
     server.serve_forever()
 
 

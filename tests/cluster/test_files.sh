@@ -150,7 +150,8 @@ read -r count _ < <(sent)
 run 0 backup "$store" "$address"
 files=$(sed -n 's/^copied *\([0-9]*\) files of [^,]*$/\1/p' "$work/out")
 read -r more _ < <(sent)
-[ $((more - count)) = "${files:-0}" ] || complain 'old objects are used'
+[ -n "$files" ] && [ $((more - count)) = "$files" ] ||
+    complain 'old objects are used'
 
 # An object of the last backup is used however old it is; one that has gone is
 # sent again.

@@ -66,6 +66,14 @@ run 2 backup "$store" "$backups" --keep many
 run 2 backup "$store"
 run 2 restore "$backups" "$work/other" --number 0
 
+if ! has_cluster; then
+    run 1 backup "$store" "file://$work/objects"
+    says_some 'it is an address, and not a directory: only the program takes '
+    run 1 restore s3://bucket/prefix "$work/other"
+    says_some 'it is an address, and not a directory: '
+    run 2 backups s3://bucket/prefix
+fi
+
 sst=$(find "$backups/000003" -name '*.sst' -size +8k | head -n 1)
 printf 'XXXX' | dd of="$sst" bs=1 seek=5000 conv=notrunc status=none
 run 4 restore "$backups" "$work/other"
