@@ -47,6 +47,28 @@ if has_filters; then
         complain "filters of version $(versions filtered/store) after a while"
 fi
 
+# Those of version 4 know words, and have no dictionaries to find pieces by.
+pieces() { # STORE: the numbers of rows that some searches find
+    for sought in text~~ousto 'text:caf*' 'text~~n col' id_str~~00050 text:houston; do
+        "$COLANDER" find "$1" tweets "$sought" --count
+        "$COLANDER" find "$1" tweets "$sought" --count --scan
+    done | paste - - | tr '\t' ' '
+}
+tar -xzf "$here/filters_4.tar.gz" || exit 1
+pieces store > before
+[ "$(awk '$1 == $2 && $1 > 0' before | wc -l)" = 5 ] ||
+    complain "pieces without dictionaries: $(cat before)"
+if has_filters; then
+    [ "$(versions store)" = 4 ] ||
+        complain "filters of version $(versions store) in the store"
+    run 0 shell store -e 'db:family("tweets"):await_filters()'
+    [ "$(versions store)" = 5 ] ||
+        complain "filters of version $(versions store) after a while"
+    pieces store | cmp -s - before || complain 'other pieces in new filters'
+    run 0 find store tweets id_str~~00050 --explain --count
+    says_some '^words    [*]00050[*] [(]1 word of dictionaries'
+fi
+
 # Only what the last load had not read; rows deleted since stay deleted.
 unpack resumed
 cd resumed
