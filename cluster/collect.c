@@ -48,18 +48,17 @@ add_used(struct objects *objects, const char *backup, struct used *used,
     return code;
 }
 
+/* Reads the lists of the backups. */
 static enum colander_code
-find_used(struct objects *objects, struct used *used,
-          struct colander_error *err)
+find_used(struct objects *objects, const struct object_list *backups,
+          struct used *used, struct colander_error *err)
 {
-    struct object_list backups = {NULL, 0, 0};
-    enum colander_code code = backups_list(objects, &backups, err);
+    enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < backups.count && code == COLANDER_OK; i++)
-        code = add_used(objects, backups.items[i].name, used, err);
+    for (size_t i = 0; i < backups->count && code == COLANDER_OK; i++)
+        code = add_used(objects, backups->items[i].name, used, err);
     if (used->count > 0)
         qsort(used->names, used->count, sizeof(*used->names), compare);
-    object_list_release(&backups);
     return code;
 }
 
@@ -100,44 +99,68 @@ add_deletion(struct pool *pool, struct objects *objects, const char *name,
 }
 
 static enum colander_code
-remove_unused(struct objects *objects, const struct used *used, int64_t now,
-              struct colander_error *err)
+remove_unused(struct objects *objects, const struct object_list *files,
+              const struct used *used, int64_t now, struct colander_error *err)
 {
-    struct object_list files = {NULL, 0, 0};
-    struct pool *pool = NULL;
-    enum colander_code code = objects_list(objects, BACKUPS_FILES, &files, err);
+    struct pool *pool;
+    enum colander_code code = pool_create(run_deletion, &pool, err);
     enum colander_code finished;
 
-    if (code == COLANDER_OK)
-        code = pool_create(run_deletion, &pool, err);
-    for (size_t i = 0; i < files.count && code == COLANDER_OK; i++) {
-        const struct object *file = &files.items[i];
+    if (code != COLANDER_OK)
+        return code;
+    for (size_t i = 0; i < files->count && code == COLANDER_OK; i++) {
+        const struct object *file = &files->items[i];
 
         if (content_is_object(file->name) && !is_used(used, file->name) &&
             now - file->modified > BACKUPS_COLLECTED_SECONDS)
             code = add_deletion(pool, objects, file->name, err);
     }
     finished = pool_finish(pool, code == COLANDER_OK ? err : NULL);
-    object_list_release(&files);
     return code == COLANDER_OK ? finished : code;
 }
 
-/* A backup that begins from here on does not see the lists that were removed.
- * One that began before has an object that says so, and nothing is removed. */
+/* Sets whether no backup is being made, nor was finished since those were
+ * listed. What a backup may use is then in a list that was read, or young. */
+static enum colander_code
+is_quiet(struct objects *objects, const struct object_list *backups,
+         int64_t now, bool *is, struct colander_error *err)
+{
+    struct object_list again = {NULL, 0, 0};
+    bool is_any = true;
+    enum colander_code code = making_any(objects, now, &is_any, err);
+
+    if (code == COLANDER_OK)
+        code = backups_list(objects, &again, err);
+    *is = !is_any;
+    for (size_t i = 0; i < again.count; i++)
+        *is = *is && object_list_find(backups, again.items[i].name) != NULL;
+    object_list_release(&again);
+    return code;
+}
+
+/* Removes objects that no backup has. If others make or remove backups
+ * meanwhile, leaves that to a later call. */
 static enum colander_code
 remove_old(struct objects *objects, int64_t now, struct colander_error *err)
 {
+    struct object_list backups = {NULL, 0, 0};
+    struct object_list files = {NULL, 0, 0};
     struct used used = {NULL, 0, 0};
-    bool is_any;
-    enum colander_code code = making_any(objects, now, &is_any, err);
+    bool may_remove = false;
+    enum colander_code code = backups_list(objects, &backups, err);
 
-    if (code != COLANDER_OK || is_any)
-        return code;
-    code = find_used(objects, &used, err);
     if (code == COLANDER_OK)
-        code = remove_unused(objects, &used, now, err);
+        code = find_used(objects, &backups, &used, err);
+    if (code == COLANDER_OK)
+        code = objects_list(objects, BACKUPS_FILES, &files, err);
+    if (code == COLANDER_OK)
+        code = is_quiet(objects, &backups, now, &may_remove, err);
+    if (code == COLANDER_OK && may_remove)
+        code = remove_unused(objects, &files, &used, now, err);
+    object_list_release(&backups);
+    object_list_release(&files);
     free(used.names);
-    return code;
+    return code == COLANDER_NOT_FOUND ? COLANDER_OK : code; /* it was removed */
 }
 
 enum colander_code
