@@ -54,7 +54,7 @@ for address in "file://$work/directory" s3://bucket/prefix; do
         "$COLANDER" backup "$store" "$address" --keep 3 \
             >"$work/out" 2>"$work/err" &
         pid=$!
-        pause $((took / 1000000))
+        pause $((2 * took / 1000000))
         if [[ $address == s3:* && $((i % 2)) = 1 ]]; then
             stop_server
             pause 300
