@@ -35,7 +35,7 @@ write_check_key(const struct row_write *write, struct colander_error *err);
 
 /* Writes that happen at once. */
 struct write_batch {
-    struct engine_batch *engine_batch; /* indexed if it has patches */
+    struct engine_batch *engine_batch; /* indexed if it has writes that read */
     struct candidate_write *noted;     /* of the store's hooks; NULL: none */
 };
 
@@ -44,6 +44,12 @@ struct write_batch {
 COLANDER_CHECKED enum colander_code write_apply(const struct row_write *write,
                                                 struct write_batch *batch,
                                                 struct colander_error *err);
+
+/* Sets *found to whether there is a row, in the batch or before it. Requires
+ * the lock of the key. */
+COLANDER_CHECKED enum colander_code
+write_finds_row(const struct row_write *write, struct write_batch *batch,
+                bool *found, struct colander_error *err);
 
 /* Rows that colander_changes_add collects before it changes them. Few enough
  * that other writers do not wait long for their locks. */

@@ -49,6 +49,19 @@ chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
 }
 
 enum colander_code
+chunk_note_item(struct chunk *chunk, uint8_t action, bool is_upsert,
+                struct colander_slice family, struct colander_error *err)
+{
+    struct waiting_row *waiting = &chunk->waiting[chunk->waiting_count - 1];
+
+    waiting->action = action;
+    waiting->is_upsert = is_upsert;
+    waiting->family_size = (uint32_t)family.size;
+    return colander_buffer_append(&chunk->waiting_bytes, family.data,
+                                  family.size, err);
+}
+
+enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err)
 {
@@ -63,6 +76,35 @@ chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
     if (code == COLANDER_OK)
         chunk->rejects[chunk->reject_count++] = reject;
     return code;
+}
+
+void
+chunk_drop_untaken(struct chunk *chunk)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < chunk->waiting_count; i++) {
+        if (chunk->waiting[i].is_taken)
+            chunk->waiting[count++] = chunk->waiting[i];
+    }
+    chunk->waiting_count = count;
+}
+
+static int
+compare_rejects(const void *a, const void *b)
+{
+    const struct reject *first = a;
+    const struct reject *second = b;
+
+    return (first->piece > second->piece) - (first->piece < second->piece);
+}
+
+void
+chunk_sort_rejects(struct chunk *chunk)
+{
+    if (chunk->reject_count > 1)
+        qsort(chunk->rejects, chunk->reject_count, sizeof(*chunk->rejects),
+              compare_rejects);
 }
 
 void

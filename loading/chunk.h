@@ -48,11 +48,15 @@ struct waiting_row {
     uint32_t piece;
     uint32_t key_size;
     uint32_t row_size;
-    bool has_new_key; /* the reader has made it */
-    bool is_taken;    /* it is not rejected, and replaces what is there */
-    size_t key_at;    /* the row follows */
-    int64_t second;   /* its time, of a partition */
-    struct colander_family *family; /* set by the writer; borrowed */
+    bool has_new_key;     /* the reader has made it */
+    bool is_taken;        /* it is not rejected, and replaces what is there */
+    size_t key_at;        /* the row follows, and then, of an item, */
+    uint32_t family_size; /* the name of the family, */
+    uint8_t action;       /* what is done (enum item_action), */
+    bool is_upsert;       /* and whether an update may create a row */
+    int64_t second;       /* its time, of a partition */
+    struct colander_family *family; /* set by the writer, except of an item;
+                                     * borrowed */
 };
 
 struct chunk {
@@ -98,9 +102,19 @@ COLANDER_CHECKED enum colander_code
 chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
                   struct colander_slice key, struct colander_slice row,
                   struct colander_error *err);
+/* Notes which item the row that was added last is of. */
+COLANDER_CHECKED enum colander_code
+chunk_note_item(struct chunk *chunk, uint8_t action, bool is_upsert,
+                struct colander_slice family, struct colander_error *err);
 COLANDER_CHECKED enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err);
+
+/* Leaves only the waiting rows that are taken. */
+void chunk_drop_untaken(struct chunk *chunk);
+
+/* Puts the rejects in the order of their pieces. */
+void chunk_sort_rejects(struct chunk *chunk);
 
 /* A byte of a chunk's text, and the line that it is on. */
 struct chunk_spot {
@@ -135,6 +149,15 @@ chunk_waiting_row(const struct chunk *chunk, size_t index)
 
     return colander_slice_of(key.data + key.size,
                              chunk->waiting[index].row_size);
+}
+
+static inline struct colander_slice
+chunk_waiting_family(const struct chunk *chunk, size_t index)
+{
+    const struct colander_slice row = chunk_waiting_row(chunk, index);
+
+    return colander_slice_of(row.data + row.size,
+                             chunk->waiting[index].family_size);
 }
 
 /* ---------------------------------------------------------------- ring --- */

@@ -11,14 +11,21 @@ static const struct format {
     enum record_format format;
     char delimiter;
 } formats[] = {
-    {"jsonl", RECORDS_JSONL, 0},     {"json", RECORDS_JSON, 0},
-    {"csv", RECORDS_CSV, 0},         {"tsv", RECORDS_CSV, '\t'},
-    {"msgpack", RECORDS_MSGPACK, 0}, {"ndjson", RECORDS_JSONL, 0},
-    {"js", RECORDS_JSON, 0},         {"tab", RECORDS_CSV, '\t'},
+    {"jsonl", RECORDS_JSONL, 0},
+    {"json", RECORDS_JSON, 0},
+    {"csv", RECORDS_CSV, 0},
+    {"tsv", RECORDS_CSV, '\t'},
+    {"msgpack", RECORDS_MSGPACK, 0},
+    {"influx", RECORDS_INFLUX, 0},
+    {"elasticsearch", RECORDS_ITEMS, 0},
+    {"ndjson", RECORDS_JSONL, 0},
+    {"js", RECORDS_JSON, 0},
+    {"tab", RECORDS_CSV, '\t'},
     {"mp", RECORDS_MSGPACK, 0},
+    {"lp", RECORDS_INFLUX, 0},
 };
 
-#define NAME_COUNT 5
+#define NAME_COUNT 7
 #define ENDING_COUNT (sizeof(formats) / sizeof(formats[0]))
 
 bool

@@ -357,7 +357,7 @@ find_kind(struct input *input, struct colander_error *err)
     if (kind == INPUT_GZIP)
         code = gzip_create(&input->gzip, err);
     else if (kind == INPUT_ZSTD)
-        code = zstd_create(&input->zstd, err);
+        code = zstd_create(&input->zstd, input->raw.elsewhere != NULL, err);
     if (code == COLANDER_OK)
         input->kind = kind;
     return code;

@@ -48,7 +48,9 @@ COLANDER_CHECKED enum colander_code gzip_read(struct gzip_input *gzip,
                                               size_t size, size_t *got,
                                               struct colander_error *err);
 
+/* `is_strange`: the data are from elsewhere, and get less memory. */
 COLANDER_CHECKED enum colander_code zstd_create(struct zstd_input **zstd,
+                                                bool is_strange,
                                                 struct colander_error *err);
 void zstd_destroy(struct zstd_input *zstd);
 COLANDER_CHECKED enum colander_code zstd_read(struct zstd_input *zstd,

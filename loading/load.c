@@ -8,6 +8,7 @@
 #include "loading/added_columns.h"
 #include "loading/follow.h"
 #include "loading/guess.h"
+#include "loading/influx_rows.h"
 #include "loading/key_columns.h"
 #include "loading/parser.h"
 #include "loading/partition.h"
@@ -232,6 +233,8 @@ load_opened(struct colander_load *load, const char *name, struct source *source,
 {
     enum colander_code code = key_columns_take(source, &load->schema, err);
 
+    if (source->splitter.format == RECORDS_INFLUX && load->schema.time == NULL)
+        load->schema.time = (char *)INFLUX_TIME; /* the load frees no copy */
     if (code == COLANDER_OK)
         code = added_columns_begin_file(&load->added, &load->options, name,
                                         source->header, err);

@@ -118,6 +118,25 @@ struct colander_load_reject {
     bool lacks_key; /* the reason is that a key column is missing */
 };
 
+/* What became of an item of the format elasticsearch. */
+enum colander_load_outcome {
+    COLANDER_LOAD_CREATED,
+    COLANDER_LOAD_UPDATED, /* by an index, which replaces, or an update */
+    COLANDER_LOAD_DELETED,
+    COLANDER_LOAD_MISSING, /* there is no row to update or delete */
+    COLANDER_LOAD_EXISTS,  /* there is a row already */
+    COLANDER_LOAD_INVALID,
+};
+
+/* Such an item. Borrowed until the callback returns. */
+struct colander_load_item {
+    const char *action; /* index, create, update or delete */
+    struct colander_slice family;
+    struct colander_slice id; /* its key as text; empty: unknown */
+    enum colander_load_outcome outcome;
+    const char *reason; /* why it was rejected; NULL: it was not */
+};
+
 /* A column that a load adds to each record. */
 struct colander_load_column {
     const char *path;            /* of one name */
@@ -177,8 +196,8 @@ struct colander_load_options {
     bool guesses;      /* CSV: guess types; false: columns without a type
                         * are strings (true) */
 
-    const char *format; /* jsonl, json, csv, tsv or msgpack; NULL: guessed from
-                         * name and content */
+    const char *format; /* jsonl, json, csv, tsv, msgpack, influx or
+                         * elasticsearch; NULL: guessed from name and content */
     enum colander_load_duplicates duplicates; /* (COLANDER_LOAD_REPLACE) */
     const char *rejects;  /* path of a file for rejected records; NULL: none */
     uint64_t rejects_max; /* stop after more (UINT64_MAX) */
@@ -220,6 +239,16 @@ struct colander_load_options {
      * without a TIMESTAMP there is rejected. NULL: all rows are in one family.
      */
     const char *partition;
+
+    /* influx: the unit of times: ns, us, ms, s, m or h; NULL: ns */
+    const char *precision;
+
+    /* elasticsearch: items say what is done, also to other families than the
+     * load's. Each is reported, in order, by the thread that runs the load
+     * (NULL: nothing is). A load of more than `items_max` (UINT64_MAX) fails.*/
+    void (*report_item)(void *context, const struct colander_load_item *item);
+    uint64_t items_max;
+    bool items_name_families; /* an item that names none is rejected (false) */
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record
@@ -235,6 +264,7 @@ colander_load_options_init(struct colander_load_options *options)
     options->guesses = true;
     options->rejects_max = UINT64_MAX;
     options->record_size = (size_t)8 << 20;
+    options->items_max = UINT64_MAX;
 }
 
 struct colander_load;

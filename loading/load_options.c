@@ -2,6 +2,7 @@
 #include "loading/load_options.h"
 #include "core/sized.h"
 #include "loading/added_columns.h"
+#include "loading/influx_rows.h"
 
 #include <stdlib.h>
 
@@ -84,6 +85,42 @@ check(const struct colander_load_options *options, struct colander_error *err)
     return code == COLANDER_OK ? added_columns_check(options, err) : code;
 }
 
+static bool
+is_format(const struct colander_load_options *options, const char *format)
+{
+    return options->format != NULL && strcmp(options->format, format) == 0;
+}
+
+/* Checks what only some formats have. */
+static enum colander_code
+check_format(const struct colander_load_options *options,
+             struct colander_schema *schema, struct colander_error *err)
+{
+    if (options->precision != NULL &&
+        !influx_unit_read(options->precision, &schema->time_unit))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the precision must be ns, us, ms, s, m or h, not "
+                             "'%s'",
+                             options->precision);
+    if (options->precision != NULL && options->format != NULL &&
+        !is_format(options, "influx"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "only times of the format influx have a "
+                             "precision");
+    if (is_format(options, "elasticsearch") && options->partition != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "items of the format elasticsearch are not put "
+                             "into families by time");
+    if (is_format(options, "elasticsearch") &&
+        (options->is_bulk || options->resumes ||
+         options->duplicates != COLANDER_LOAD_REPLACE))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "items of the format elasticsearch say themselves "
+                             "what is done with a row that is there, and are "
+                             "neither resumed nor a bulk load");
+    return COLANDER_OK;
+}
+
 /* Appends the nulls of the options to those of the schema. */
 static enum colander_code
 merge_nulls(const struct colander_load_options *options,
@@ -133,11 +170,12 @@ load_options_read(const struct colander_load_options *given,
     if (options->delimiter != 0)
         schema->delimiter = options->delimiter;
     schema->guesses = schema->guesses && options->guesses;
+    code = check_format(options, schema, err);
     for (size_t i = 0; i < schema->key.count; i++)
         schema->key_is_added[i] =
             added_columns_have(options, schema->key.texts[i]);
     options->schema = schema;
-    return merge_nulls(options, schema, err);
+    return code == COLANDER_OK ? merge_nulls(options, schema, err) : code;
 }
 
 void

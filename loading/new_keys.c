@@ -13,6 +13,7 @@ new_keys_release(struct new_keys *new_keys)
     hash_index_release(&new_keys->index);
     free(new_keys->keys);
     free(new_keys->is_new);
+    free(new_keys->had_rows);
 }
 
 /* Adds the key of row `index`. *is_new is false if an equal one is there. */
@@ -65,6 +66,9 @@ new_keys_find(struct new_keys *new_keys, const struct chunk *chunk,
 
     if (code == COLANDER_OK)
         code = array_reserve(&new_keys->is_new, 0, &new_keys->new_capacity,
+                             count, err);
+    if (code == COLANDER_OK)
+        code = array_reserve(&new_keys->had_rows, 0, &new_keys->had_capacity,
                              count, err);
     hash_index_clear(&new_keys->index);
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {

@@ -1,6 +1,7 @@
 /*
  * New keys: which rows of a chunk have a key that no other row has, neither in
- * the family nor earlier in the chunk.
+ * the family nor earlier in the chunk. Others may write such a row meanwhile,
+ * so the commit of the chunk has to look again.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -18,6 +19,8 @@ struct new_keys {
     size_t key_capacity;
     bool *is_new; /* of each row: the result */
     size_t new_capacity;
+    bool *had_rows; /* the same, for the commit to look again */
+    size_t had_capacity;
     struct hash_index index; /* of keys */
     struct colander_buffer rows[NEW_KEYS_LOT];
 };

@@ -74,6 +74,9 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
         if (code == COLANDER_OK)
             chunk->waiting[chunk->waiting_count - 1].second = second;
     }
+    if (code == COLANDER_OK && parsed.action != ITEM_NONE)
+        code = chunk_note_item(chunk, (uint8_t)parsed.action, parsed.is_upsert,
+                               parsed.family, err);
     if (!is_of_record(code))
         return code;
     code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);

@@ -26,7 +26,7 @@ resume_point_is_sound(const struct resume_point *point)
            point->head_size <= point->offset &&
            point->line_offset <= point->offset &&
            point->sample_size <= RESUME_SAMPLE_MAX &&
-           point->format <= RECORDS_MSGPACK && point->state <= UINT32_MAX;
+           point->format <= RECORDS_ITEMS && point->state <= UINT32_MAX;
 }
 
 void

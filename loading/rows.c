@@ -30,6 +30,8 @@ rows_release(struct rows *rows)
     colander_json_reader_destroy(rows->json);
     csv_reader_release(&rows->csv);
     msgpack_rows_release(&rows->msgpack);
+    influx_rows_release(&rows->influx);
+    item_rows_release(&rows->items);
     misfits_release(&rows->misfits);
     colander_buffer_release(&rows->key);
     colander_buffer_release(&rows->wide);
@@ -83,6 +85,12 @@ make_row(struct rows *rows, struct colander_slice record,
         return csv_reader_row(&rows->csv, record, parsed, err);
     case RECORDS_MSGPACK:
         return msgpack_rows_row(&rows->msgpack, record, parsed, err);
+    case RECORDS_INFLUX:
+        return influx_rows_row(
+            &rows->influx, record,
+            rows->schema == NULL ? 1 : rows->schema->time_unit, parsed, err);
+    case RECORDS_ITEMS:
+        return item_rows_row(&rows->items, record, parsed, err);
     }
     return COLANDER_FAIL(err, COLANDER_INVALID, "unknown format");
 }
@@ -201,22 +209,28 @@ rows_parse(struct rows *rows, struct colander_slice record,
            struct parsed_row *parsed, struct colander_error *err)
 {
     enum colander_code code;
+    bool has_id; /* an item names its key */
 
     memset(parsed, 0, sizeof(*parsed));
     code = make_row(rows, record, parsed, err);
-    if (code == COLANDER_OK && rows->schema != NULL && rows->schema->hashes)
+    parsed->is_checked = parsed->action == ITEM_DELETE;
+    if (code != COLANDER_OK || parsed->action == ITEM_DELETE)
+        return code;
+    has_id = parsed->action != ITEM_NONE && parsed->has_key;
+    if (rows->schema != NULL && rows->schema->hashes && !has_id)
         code = hash_row(rows, parsed, err);
     if (code == COLANDER_OK && rows->converts)
         code = conversion_row(&rows->conversion, rows->schema, parsed->row,
                               &parsed->row, err);
-    parsed->is_checked = !rows->converts; /* by the format */
+    /* by the format */
+    parsed->is_checked = !rows->converts && parsed->action != ITEM_UPDATE;
     if (code == COLANDER_OK && rows->added != NULL && rows->added->count > 0) {
         code =
             added_columns_append(rows->added, &rows->wide, &parsed->row, err);
         parsed->is_checked = false;
     }
     if (code == COLANDER_OK && rows->schema != NULL &&
-        rows->schema->key.count > 0)
+        rows->schema->key.count > 0 && !has_id)
         code = make_key(rows, parsed, err);
     return code;
 }

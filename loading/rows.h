@@ -15,6 +15,8 @@
 #include "loading/added_columns.h"
 #include "loading/conversion.h"
 #include "loading/csv.h"
+#include "loading/influx_rows.h"
+#include "loading/item_rows.h"
 #include "loading/msgpack_rows.h"
 #include "loading/splitter.h"
 
@@ -26,6 +28,8 @@ struct rows {
     struct colander_json_reader *json; /* NULL: to be made */
     struct csv_reader csv;
     struct msgpack_rows msgpack;
+    struct influx_rows influx;
+    struct item_rows items;
     struct misfits misfits; /* of all records so far */
     struct colander_buffer key;
     const struct added_columns *added;        /* borrowed; NULL: none */
@@ -47,9 +51,12 @@ struct parsed_row {
     bool has_key;
     struct colander_slice key;
     struct colander_slice row;
-    bool is_checked; /* the row is valid */
-    size_t fault;    /* on failure: the byte of the record at fault, */
-    bool lacks_key;  /* and whether a key column is missing */
+    bool is_checked;              /* the row is valid */
+    enum item_action action;      /* of an item, which may name */
+    struct colander_slice family; /* its family, */
+    bool is_upsert;               /* and may create a row by an update */
+    size_t fault;   /* on failure: the byte of the record at fault, */
+    bool lacks_key; /* and whether a key column is missing */
 };
 
 /* Parses a record. Fails with INVALID or LIMIT if it cannot be a row. */

@@ -11,6 +11,7 @@ schema_init(struct colander_schema *schema)
 {
     memset(schema, 0, sizeof(*schema));
     schema->guesses = true;
+    schema->time_unit = 1;
     schema->rows_per_segment = UINT32_MAX;
 }
 

@@ -39,7 +39,8 @@ struct colander_schema {
 
     bool hashes; /* the key is a hash of the record, of no columns (false) */
 
-    bool guesses; /* types of CSV; false: texts are strings (true) */
+    bool guesses;       /* types of CSV; false: texts are strings (true) */
+    uint64_t time_unit; /* of a load: nanoseconds, of line protocol (1) */
 
     /* of a family that the load creates; 0: the default */
     double fp_rate;

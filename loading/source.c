@@ -243,11 +243,10 @@ open_format(struct source *source, const struct colander_load_options *options,
     else if (format_parse(options->format, &format, &delimiter))
         code = format_given(format, delimiter, text, &guess, err);
     else
-        code =
-            COLANDER_FAIL(err, COLANDER_INVALID,
-                          "unknown format '%s': use jsonl, json, csv, tsv or "
-                          "msgpack",
-                          options->format);
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "unknown format '%s': use jsonl, json, csv, tsv, "
+                             "msgpack, influx or elasticsearch",
+                             options->format);
     if (code != COLANDER_OK)
         return code;
     if (schema != NULL && schema->delimiter != 0)

@@ -75,6 +75,10 @@ format_next(struct splitter *splitter, struct split_text text,
         return splitter_json_next(splitter, text, ended, err);
     case RECORDS_CSV:
         return splitter_csv_next(splitter, text, ended, err);
+    case RECORDS_INFLUX:
+        return splitter_influx_next(splitter, text, ended, err);
+    case RECORDS_ITEMS:
+        return splitter_items_next(splitter, text, ended, err);
     case RECORDS_MSGPACK:
         break;
     }
@@ -109,6 +113,11 @@ splitter_give_up(struct splitter *splitter, struct colander_slice text,
     if (splitter->format == RECORDS_CSV &&
         splitter_csv_give_up(splitter, given, ended, err))
         return true;
+    if (splitter->format == RECORDS_INFLUX &&
+        splitter_influx_give_up(splitter, given, ended, err))
+        return true;
+    if (splitter->format == RECORDS_ITEMS)
+        splitter_items_give_up(splitter);
     splitter->is_cut = true;
     ended->size = text.size;
     if (splitter->format == RECORDS_MSGPACK)

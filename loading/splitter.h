@@ -13,6 +13,9 @@
  *     CSV      a record is a line, but a field in quotes may span lines; empty
  *              lines are skipped, even in a file of one column
  *     MSGPACK  msgpack maps, one after another
+ *     INFLUX   a record is a line of line protocol, but a string may span
+ *              lines; blank ones, and those that begin with #, are skipped
+ *     ITEMS    a line with an action and, if it has one, the line of its source
  *
  * Life:    init -> next*; to continue later: state, then init -> resume
  * Threads: one at a time
@@ -30,6 +33,8 @@ enum record_format {
     RECORDS_JSON,
     RECORDS_CSV, /* or TSV: only the delimiter differs */
     RECORDS_MSGPACK,
+    RECORDS_INFLUX,
+    RECORDS_ITEMS,
 };
 
 enum split {
@@ -66,6 +71,12 @@ struct csv_split {
     bool alone_has_fault; /* because there was such a byte */
 };
 
+struct influx_split {
+    size_t first;  /* size of the first line, with its end; 0: unknown */
+    size_t quote;  /* where its last string begins */
+    size_t equals; /* after the last = without a backslash */
+};
+
 struct splitter {
     enum record_format format;
     char delimiter; /* of CSV */
@@ -76,7 +87,9 @@ struct splitter {
     bool is_cut;    /* its beginning was abandoned */
     struct json_split json;
     struct csv_split csv;
+    struct influx_split influx;
     uint64_t values_left; /* MSGPACK: values that it still lacks */
+    size_t line;          /* ITEMS: where the line begins */
 };
 
 /* What ended: the first `size` bytes of the text. `record` is part of them,
@@ -110,9 +123,9 @@ enum split splitter_next(struct splitter *splitter, struct colander_slice text,
 /*
  * Abandons the current record, after MORE, because all of `text` is larger than
  * allowed. If it returns true, *ended is a bad record, with the error: in CSV
- * with an unclosed quote, the first line. If it returns false, drop ended->size
- * bytes, nearly all; the next text begins after them, and the next BAD record
- * is the rest of this one, which may be empty.
+ * and INFLUX with an unclosed quote, the first line. If it returns false, drop
+ * ended->size bytes, nearly all; the next text begins after them, and the next
+ * BAD record is the rest of this one, which may be empty.
  */
 bool splitter_give_up(struct splitter *splitter, struct colander_slice text,
                       struct split_record *ended, struct colander_error *err);

@@ -59,6 +59,20 @@ bool splitter_csv_give_up(struct splitter *splitter, struct split_text text,
                           struct split_record *ended,
                           struct colander_error *err);
 
+enum split splitter_influx_next(struct splitter *splitter,
+                                struct split_text text,
+                                struct split_record *ended,
+                                struct colander_error *err);
+bool splitter_influx_give_up(struct splitter *splitter, struct split_text text,
+                             struct split_record *ended,
+                             struct colander_error *err);
+
+enum split splitter_items_next(struct splitter *splitter,
+                               struct split_text text,
+                               struct split_record *ended,
+                               struct colander_error *err);
+void splitter_items_give_up(struct splitter *splitter);
+
 enum split splitter_msgpack_next(struct splitter *splitter,
                                  struct split_text text,
                                  struct split_record *ended,

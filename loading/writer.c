@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/writer.h"
+#include "columns/conditional.h"
 #include "columns/runs.h"
 #include "columns/unchecked.h"
 #include "core/clock.h"
 #include "core/thread.h"
+#include "loading/items.h"
 #include "loading/key_tally.h"
 #include "loading/new_keys.h"
 #include "loading/partition.h"
@@ -31,6 +33,7 @@ struct writer {
     struct partition partition;   /* if the options have one */
     struct new_keys new_keys;     /* which waiting rows have a new key */
     struct key_tally tally;       /* how many rows have */
+    struct items *items;          /* of a file of items, which it writes */
     uint64_t taken_count;         /* rows of the chunk that are written, */
     uint64_t new_count;           /* and of these with a new key */
     uint64_t lacking_count;       /* records without the key columns, so far */
@@ -131,6 +134,7 @@ writer_destroy(struct writer *writer)
     if (writer == NULL)
         return;
     rejects_close(&writer->rejects);
+    items_destroy(writer->items);
     colander_bulk_destroy(writer->run);
     colander_batch_destroy(writer->batch);
     partition_release(&writer->partition);
@@ -152,8 +156,15 @@ writer_begin_file(struct writer *writer, const struct source *source,
                   struct colander_slice mark_name,
                   const struct resume_point *point, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+
     writer->source = source;
     writer->mark_name = mark_name;
+    if (source->splitter.format == RECORDS_ITEMS && writer->items == NULL)
+        code = items_create(writer->store, writer->family, writer->options,
+                            &writer->items, err);
+    if (code != COLANDER_OK)
+        return code;
     memset(&writer->point, 0, sizeof(writer->point));
     if (point != NULL)
         writer->point = *point;
@@ -257,13 +268,17 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     struct colander_family *family = chunk->waiting[index].family;
     enum colander_code code;
 
+    chunk->waiting[index].is_taken = false; /* it may be taken again */
     if (writer->run != NULL)
         code = colander_bulk_add_checked(writer->run, key, row, err);
     else if (writer->options->duplicates == COLANDER_LOAD_PATCH)
         code = colander_batch_patch(batch, family, key, row, err);
-    else if (writer->options->duplicates == COLANDER_LOAD_REPLACE ||
-             writer->new_keys.is_new[index])
+    else if (writer->options->duplicates == COLANDER_LOAD_REPLACE)
         code = colander_batch_put_checked(batch, family, key, row, err);
+    else if (writer->new_keys.is_new[index])
+        code = colander_batch_change(batch, family, COLANDER_CHANGE_PUT,
+                                     COLANDER_IF_ABSENT, key, row, true,
+                                     &writer->new_keys.had_rows[index], err);
     else
         return reject_known(writer, chunk, index, err);
     if (code == COLANDER_OK) {
@@ -278,18 +293,23 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     return code;
 }
 
+static bool
+takes_only_new(const struct writer *writer)
+{
+    return writer->options->duplicates == COLANDER_LOAD_KEEP ||
+           writer->options->duplicates == COLANDER_LOAD_REJECT;
+}
+
 /* Adds the waiting rows to the batch or the run. */
 static enum colander_code
 take_waiting(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
 {
-    const enum colander_load_duplicates duplicates =
-        writer->options->duplicates;
     enum colander_code code = COLANDER_OK;
 
     writer->taken_count = 0;
     writer->is_torn = true;
-    if (duplicates == COLANDER_LOAD_KEEP || duplicates == COLANDER_LOAD_REJECT)
+    if (takes_only_new(writer))
         code = new_keys_find(&writer->new_keys, chunk, err);
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++)
         code = take_row(writer, chunk, i, err);
@@ -431,21 +451,76 @@ take_placed(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
-/* Commits the chunk after one of its families was dropped: by a policy of
- * retention, perhaps. */
+/* Puts rejects that were found late, before the place is marked. */
 static enum colander_code
-commit_again(struct writer *writer, struct chunk *chunk,
-             const struct before *before, struct colander_error *err)
+put_found(struct writer *writer, struct chunk *chunk,
+          struct colander_error *err)
 {
-    enum colander_code code = COLANDER_DROPPED;
+    enum colander_code code;
 
-    for (int i = 0; i < DROPS_MAX && code == COLANDER_DROPPED; i++) {
-        code = take_placed(writer, chunk, before, err);
+    chunk_sort_rejects(chunk);
+    code = put_rejects(writer, chunk, err);
+    writer->point.rejects_size = writer->rejects.size;
+    return code;
+}
+
+/* Commits the chunk; once more if a family by time was dropped meanwhile: by a
+ * policy of retention, perhaps. What was rejected or kept stays so. */
+static enum colander_code
+commit_placed(struct writer *writer, struct chunk *chunk,
+              struct colander_error *err)
+{
+    const int tries = writer->options->partition == NULL ? 0 : DROPS_MAX;
+    enum colander_code code = commit(writer, chunk, err);
+    bool is_placed = true;
+
+    for (int i = 0; i < tries && code == COLANDER_DROPPED && is_placed; i++) {
+        const struct before before = {writer->stats->kept_count, 0};
+
+        chunk_drop_untaken(chunk);
+        code = take_placed(writer, chunk, &before, err);
+        is_placed = code == COLANDER_OK;
         writer->new_count = writer->taken_count;
+        if (code == COLANDER_OK)
+            code = put_found(writer, chunk, err);
         if (code == COLANDER_OK)
             code = commit(writer, chunk, err);
     }
     return code;
+}
+
+/* Puts rejects that were found by the commit, and marks the place again. */
+static enum colander_code
+put_late(struct writer *writer, struct chunk *chunk, struct colander_error *err)
+{
+    enum colander_code code = put_found(writer, chunk, err);
+
+    writer->taken_count = 0;
+    writer->new_count = 0;
+    return code == COLANDER_OK ? commit(writer, chunk, err) : code;
+}
+
+/* Rejects rows whose key another load or program has written since it was
+ * looked up, so that the batch left them out. */
+static enum colander_code
+reject_late(struct writer *writer, struct chunk *chunk,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
+        if (!chunk->waiting[i].is_taken || !writer->new_keys.had_rows[i])
+            continue;
+        if (count++ == 0)
+            chunk->reject_count = 0; /* those were reported */
+        code = reject_known(writer, chunk, i, err);
+    }
+    writer->stats->row_count -= count;
+    writer->stats->new_count -= count;
+    writer->point.row_count -= count;
+    return code == COLANDER_OK && count > 0 ? put_late(writer, chunk, err)
+                                            : code;
 }
 
 /* Patches row by row after a batch failed because rows became too large.
@@ -647,15 +722,6 @@ end_run(struct writer *writer, struct colander_error *err)
 
 /* --------------------------------------------------------------- chunks --- */
 
-static int
-compare_rejects(const void *a, const void *b)
-{
-    const struct reject *first = a;
-    const struct reject *second = b;
-
-    return (first->piece > second->piece) - (first->piece < second->piece);
-}
-
 /* Fails if the first records of the load all lack the same column. Drops the
  * later rejects, which do not matter then. */
 static enum colander_code
@@ -693,19 +759,34 @@ count_new(struct writer *writer, const struct chunk *chunk,
     return code;
 }
 
+/* Writes items, which have no resume points. */
+static enum colander_code
+put_items(struct writer *writer, struct chunk *chunk,
+          struct colander_error *err)
+{
+    enum colander_code code =
+        items_write(writer->items, chunk, writer->stats, err);
+
+    chunk_sort_rejects(chunk);
+    if (code == COLANDER_OK)
+        code = put_rejects(writer, chunk, err);
+    return code == COLANDER_OK ? items_report(writer->items, chunk, err) : code;
+}
+
 /* Writes the rows and their rejects. */
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 {
     const struct before before = {writer->stats->kept_count,
                                   chunk->reject_count};
-    enum colander_code code = begin_run(writer, err);
+    enum colander_code code;
 
+    if (writer->source->splitter.format == RECORDS_ITEMS)
+        return put_items(writer, chunk, err);
+    code = begin_run(writer, err);
     if (code == COLANDER_OK)
         code = take_placed(writer, chunk, &before, err);
-    if (chunk->reject_count > 1)
-        qsort(chunk->rejects, chunk->reject_count, sizeof(*chunk->rejects),
-              compare_rejects);
+    chunk_sort_rejects(chunk);
     if (code == COLANDER_OK && writer->options->rejects_max >= LACKING_MAX)
         code = check_keys(writer, chunk, err);
     if (writer->lacking_count >= LACKING_MAX) {
@@ -718,10 +799,8 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = count_new(writer, chunk, err);
     if (code == COLANDER_OK)
-        code = writer->run == NULL ? commit(writer, chunk, err)
+        code = writer->run == NULL ? commit_placed(writer, chunk, err)
                                    : keep_in_run(writer, chunk, err);
-    if (code == COLANDER_DROPPED && writer->options->partition != NULL)
-        code = commit_again(writer, chunk, &before, err);
     if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
         partition_is_placed(chunk) &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
@@ -729,13 +808,10 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
         writer->stats->knows_new = false;
         code = patch_singly(writer, chunk, err);
         if (code == COLANDER_OK)
-            code = put_rejects(writer, chunk, err);
-        writer->point.rejects_size = writer->rejects.size;
-        writer->taken_count = 0;
-        writer->new_count = 0;
-        if (code == COLANDER_OK)
-            code = commit(writer, chunk, err);
+            code = put_late(writer, chunk, err);
     }
+    if (code == COLANDER_OK && takes_only_new(writer))
+        code = reject_late(writer, chunk, err);
     return code;
 }
 

@@ -250,6 +250,9 @@ answer_respond(struct answer *answer)
     answer->is_begun = failure.code == COLANDER_OK;
     if (answer->is_begun)
         response = respond(answer);
+    if (response != NULL && answer->writer->header != NULL)
+        (void)MHD_add_response_header(response, answer->writer->header,
+                                      answer->writer->header_value);
     pthread_mutex_unlock(&answer->lock);
     if (failure.code != COLANDER_OK)
         return reply_failure(connection, &failure,

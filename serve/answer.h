@@ -45,6 +45,8 @@ struct writer {
     bool waits;               /* write appends everything, with answer_flush */
     struct body *body;        /* that it reads while it comes; NULL: none */
     unsigned status;          /* of what it has written; 0: 200 */
+    const char *header;       /* of the reply, and its value; NULL: none more */
+    const char *header_value;
 
     /* Where a failure is, for the client; NULL: nowhere. Static. */
     const char *parameter;

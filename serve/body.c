@@ -93,6 +93,25 @@ take(struct body *body, struct MHD_Connection *connection, const void *data,
     return size;
 }
 
+/* Requires the lock. */
+static bool
+is_late(const struct body *body)
+{
+    return body->is_closed &&
+           clock_ns() - body->closed_ns >= (uint64_t)DROP_SECONDS * 1000000000;
+}
+
+bool
+body_is_overdue(struct body *body)
+{
+    bool is_overdue;
+
+    pthread_mutex_lock(&body->lock);
+    is_overdue = is_late(body) && !body->has_ended;
+    pthread_mutex_unlock(&body->lock);
+    return is_overdue;
+}
+
 bool
 body_put(struct body *body, struct MHD_Connection *connection, const void *data,
          size_t *size)
@@ -100,8 +119,7 @@ body_put(struct body *body, struct MHD_Connection *connection, const void *data,
     bool is_read;
 
     pthread_mutex_lock(&body->lock);
-    is_read = !body->is_closed || clock_ns() - body->closed_ns <
-                                      (uint64_t)DROP_SECONDS * 1000000000;
+    is_read = !is_late(body);
     *size -= body->is_closed || body->has_ended
                  ? *size
                  : take(body, connection, data, *size);

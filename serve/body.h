@@ -47,6 +47,10 @@ COLANDER_CHECKED enum colander_code body_read(struct body *body, void *data,
 /* Whether a read would wait. */
 bool body_would_wait(struct body *body);
 
+/* Whether nothing was read for a while, and the rest has not come: so that the
+ * connection is to be closed. */
+bool body_is_overdue(struct body *body);
+
 /* Nothing is read any more: what comes is dropped. To be called before the
  * answer ends, as a connection may wait for room. */
 void body_close(struct body *body);

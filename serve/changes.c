@@ -1,92 +1,59 @@
 /* See changes.h. SPDX-License-Identifier: MIT */
-#include "serve/changes.h"
 #include "serve/body.h"
+#include "serve/changes_inside.h"
 #include "serve/reply.h"
-#include "serve/runs_inside.h"
-#include "serve/words.h"
 
 #include <microhttpd.h>
 #include <stdlib.h>
 
+#define PRESETS_MAX 4
 #define EXIT_REJECTED 3 /* of the program: some records were rejected */
 
-/* A parameter, and the option that it is. */
-struct choice {
-    const char *name;
-    const char *option;
-    bool is_flag; /* it takes no value */
-    bool repeats;
-};
-
-/* A command, and what of it a request may use. */
-struct change {
-    const char *command;
-    const struct choice *choices; /* the last has no name */
-    bool has_body;
-    bool has_words; /* in the parameter q */
-};
-
-struct change_run {
-    struct run run; /* first */
-    const struct change *change;
-    struct words words; /* of the parameter q */
-    char **choices;     /* words that are options with their values; owned */
-    size_t choice_count;
-    struct server_result result;
-};
-
 static const struct choice load_choices[] = {
-    {"add", "--add", false, true},
-    {"bulk", "--bulk", true, false},
-    {"delimiter", "--delimiter", false, false},
-    {"format", "--format", false, false},
-    {"key", "--key", false, true},
-    {"max-errors", "--max-errors", false, false},
-    {"no-guess", "--no-guess", true, false},
-    {"null", "--null", false, true},
-    {"on-duplicate", "--on-duplicate", false, false},
-    {"partition", "--partition", false, false},
-    {"record-size", "--record-size", false, false},
-    {"schema", "--schema", false, false},
-    {"sync", "--sync", true, false},
-    {"type", "--type", false, true},
-    {NULL, NULL, false, false},
+    LOAD_CHOICES,
+    {"bulk", "--bulk", true, false, NULL},
+    {"delimiter", "--delimiter", false, false, NULL},
+    {"format", "--format", false, false, NULL},
+    {"no-guess", "--no-guess", true, false, NULL},
+    {"null", "--null", false, true, NULL},
+    {"on-duplicate", "--on-duplicate", false, false, NULL},
+    {"precision", "--precision", false, false, NULL},
+    {"schema", "--schema", false, false, NULL},
+    CHOICES_END,
 };
 
 #define ROW_CHOICES                                                            \
-    {"all", "--all", true, false}, {"any", "--any", false, true},              \
-        {"dry-run", "--dry-run", true, false},                                 \
-        {"from", "--from", false, false}, {"i", "-i", true, false},            \
-        {"key", "--key", false, false}, {"limit", "--limit", false, false},    \
-        {"order", "--order", false, false},                                    \
-        {"prefix", "--prefix", false, false},                                  \
-        {"reverse", "--reverse", true, false},                                 \
-        {"search", "--search", false, true},                                   \
-        {"since", "--since", false, false}, {"to", "--to", false, false},      \
-        {"until", "--until", false, false},                                    \
-    {                                                                          \
-        NULL, NULL, false, false                                               \
-    }
+    {"all", "--all", true, false, NULL}, {"any", "--any", false, true, NULL},  \
+        {"dry-run", "--dry-run", true, false, NULL},                           \
+        {"from", "--from", false, false, NULL},                                \
+        {"i", "-i", true, false, NULL}, {"key", "--key", false, false, NULL},  \
+        {"limit", "--limit", false, false, NULL},                              \
+        {"order", "--order", false, false, NULL},                              \
+        {"prefix", "--prefix", false, false, NULL},                            \
+        {"reverse", "--reverse", true, false, NULL},                           \
+        {"search", "--search", false, true, NULL},                             \
+        {"since", "--since", false, false, NULL},                              \
+        {"to", "--to", false, false, NULL},                                    \
+        {"until", "--until", false, false, NULL}, CHOICES_END
 
 static const struct choice delete_choices[] = {ROW_CHOICES};
 static const struct choice update_choices[] = {
-    {"set", "--set", false, true},
-    {"unset", "--unset", false, true},
+    {"set", "--set", false, true, NULL},
+    {"unset", "--unset", false, true, NULL},
     ROW_CHOICES,
 };
 
-static const struct change load_change = {"load", load_choices, true, false};
-static const struct change delete_change = {"delete", delete_choices, false,
-                                            true};
-static const struct change update_change = {"update", update_choices, false,
-                                            true};
+static const struct change load_change = {
+    .command = "load", .choices = load_choices, .has_body = true};
+static const struct change delete_change = {
+    .command = "delete", .choices = delete_choices, .has_words = true};
+static const struct change update_change = {
+    .command = "update", .choices = update_choices, .has_words = true};
 
 /* --------------------------------------------------------------- writer --- */
 
-/* Returns the status of a failure. A body that is too large in some way is not
- * the store's fault. */
-static unsigned
-status_of(const struct change_run *run)
+unsigned
+change_status(const struct change_run *run)
 {
     const enum colander_code code = run->result.failure.code;
 
@@ -106,7 +73,7 @@ append_result(struct change_run *run, struct colander_buffer *bytes,
     if (failure->code != COLANDER_OK) {
         reply_build_error(run->result.facts, colander_code_name(failure->code),
                           failure->message, NULL, 0);
-        run->run.writer.status = status_of(run);
+        run->run.writer.status = change_status(run);
     }
     code = reply_append_built(bytes, run->result.facts, err);
     return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
@@ -138,6 +105,11 @@ write_change(struct writer *writer, struct answer *answer,
              result->failure.code == COLANDER_OK)
         (void)COLANDER_FAIL(&result->failure, COLANDER_IO,
                             "the command exits with status %d", status);
+    if (run->change->answer != NULL)
+        return run->change->answer(run, bytes, err);
+    if (run->change->prints && result->failure.code == COLANDER_OK)
+        return COLANDER_OK;
+    colander_buffer_clear(bytes); /* what was printed before a failure */
     return append_result(run, bytes, err);
 }
 
@@ -183,6 +155,8 @@ add_choice(struct change_run *run, const struct parameters *parameters,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the parameter '%s' is there twice",
                              parameter->name);
+    if (choice->option == NULL)
+        return COLANDER_OK;
     if (choice->is_flag)
         code = parameters_flag(parameters, parameter->name, &is_set, err);
     if (code != COLANDER_OK || !is_set)
@@ -192,7 +166,8 @@ add_choice(struct change_run *run, const struct parameters *parameters,
         return COLANDER_OK;
     }
     /* one word: a value may begin with -- */
-    if (asprintf(&word, "%s=%s", choice->option, parameter->value) < 0)
+    if (asprintf(&word, "%s=%s%s", choice->option, parameter->value,
+                 choice->suffix == NULL ? "" : choice->suffix) < 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a request");
     run->choices[run->choice_count++] = word;
@@ -200,16 +175,42 @@ add_choice(struct change_run *run, const struct parameters *parameters,
     return COLANDER_OK;
 }
 
+/* Adds the options that no parameter replaces. */
+static void
+add_presets(struct change_run *run, const struct parameters *parameters)
+{
+    const struct preset *preset = run->change->presets;
+
+    for (; preset != NULL && preset->name != NULL; preset++) {
+        if (parameters_value(parameters, preset->name) == NULL)
+            run->run.words[run->run.command.word_count++] = preset->word;
+    }
+}
+
+/* Returns the family that the request is about; "": each item names its own.
+ * NULL: none is named. */
+static const char *
+family_of(const struct change *change, const struct parameters *parameters)
+{
+    const char *family = parameters->path[1];
+
+    if (change->family != NULL)
+        return parameters_value(parameters, change->family);
+    return family == NULL ? "" : family;
+}
+
 /* Makes the command line. */
 static enum colander_code
 read_parameters(struct change_run *run, const struct parameters *parameters,
                 const char **parameter, struct colander_error *err)
 {
+    const char *family = family_of(run->change, parameters);
     struct server_command *command = &run->run.command;
     const char **words = run->run.words;
     enum colander_code code = COLANDER_OK;
 
     words[command->word_count++] = run->change->command;
+    add_presets(run, parameters);
     for (size_t i = 0; i < parameters->count && code == COLANDER_OK; i++) {
         if (run->change->has_words &&
             strcmp(parameters->list[i].name, "q") == 0)
@@ -219,10 +220,16 @@ read_parameters(struct change_run *run, const struct parameters *parameters,
     }
     if (code != COLANDER_OK)
         return code;
+    *parameter = run->change->family;
+    if (family == NULL || (family[0] == '\0' && *parameter != NULL))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the parameter '%s', which names the family, is "
+                             "missing",
+                             *parameter);
     *parameter = NULL;
     words[command->word_count++] = "--"; /* names may begin with a dash */
     words[command->word_count++] = "store";
-    words[command->word_count++] = parameters->path[1];
+    words[command->word_count++] = family;
     for (size_t i = 0; i < run->words.count; i++)
         words[command->word_count++] = run->words.words[i];
     if (run->change->has_body)
@@ -265,10 +272,10 @@ split_words(const struct change *change, const struct parameters *parameters,
     return text == NULL ? COLANDER_OK : words_split(words, text, offset, err);
 }
 
-static enum colander_code
-make(const struct change *change, struct server *server,
-     struct parameters *parameters, struct writer **writer,
-     const char **parameter, size_t *offset, struct colander_error *err)
+enum colander_code
+change_make(const struct change *change, struct server *server,
+            struct parameters *parameters, struct writer **writer,
+            const char **parameter, size_t *offset, struct colander_error *err)
 {
     const struct parameters none = {.list = NULL};
     struct words words = {.words = NULL};
@@ -285,7 +292,8 @@ make(const struct change *change, struct server *server,
         *parameter = NULL;
     if (code == COLANDER_OK)
         code = run_create(server, sizeof(*run),
-                          2 * parameters->count + words.count + 8, &made, err);
+                          2 * parameters->count + words.count + 8 + PRESETS_MAX,
+                          &made, err);
     if (code != COLANDER_OK) {
         words_release(&words);
         return code;
@@ -297,6 +305,9 @@ make(const struct change *change, struct server *server,
     run->run.writer.fail = fail_change;
     run->run.writer.destroy = destroy_change;
     run->run.writer.content_type = REPLY_JSON;
+    run->run.writer.header = change->header;
+    run->run.writer.header_value = change->header_value;
+    run->run.prints = change->prints;
     run->run.command.is_local = parameters->is_local;
     run->run.command.result = &run->result;
     run->result.facts = colander_row_builder_create();
@@ -326,8 +337,8 @@ changes_load(struct server *server, struct parameters *parameters,
              struct writer **writer, const char **parameter, size_t *offset,
              struct colander_error *err)
 {
-    return make(&load_change, server, parameters, writer, parameter, offset,
-                err);
+    return change_make(&load_change, server, parameters, writer, parameter,
+                       offset, err);
 }
 
 enum colander_code
@@ -335,8 +346,8 @@ changes_delete(struct server *server, struct parameters *parameters,
                struct writer **writer, const char **parameter, size_t *offset,
                struct colander_error *err)
 {
-    return make(&delete_change, server, parameters, writer, parameter, offset,
-                err);
+    return change_make(&delete_change, server, parameters, writer, parameter,
+                       offset, err);
 }
 
 enum colander_code
@@ -344,6 +355,6 @@ changes_update(struct server *server, struct parameters *parameters,
                struct writer **writer, const char **parameter, size_t *offset,
                struct colander_error *err)
 {
-    return make(&update_change, server, parameters, writer, parameter, offset,
-                err);
+    return change_make(&update_change, server, parameters, writer, parameter,
+                       offset, err);
 }

@@ -167,7 +167,6 @@ static struct refusal
 judge_client(const struct headers *headers, const struct door *door,
              const struct visitor *visitor)
 {
-    static const char bearer[] = "Bearer ";
     const struct refusal stranger = {
         MHD_HTTP_FORBIDDEN, "forbidden",
         "the socket is for processes of the user who serves the store", true};
@@ -178,8 +177,7 @@ judge_client(const struct headers *headers, const struct door *door,
 
     if (door->is_local)
         return visitor_is_trusted(visitor) ? let_in : stranger;
-    if (given == NULL || strncasecmp(given, bearer, sizeof(bearer) - 1) != 0 ||
-        !token_equals(&door->server->token, given + sizeof(bearer) - 1))
+    if (given == NULL || !token_is_in_header(&door->server->token, given))
         return no_token;
     return let_in;
 }

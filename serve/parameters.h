@@ -16,7 +16,7 @@
 
 #include "core/core.h"
 
-#define PARAMETERS_PATH_MAX 2 /* parts of a path */
+#define PARAMETERS_PATH_MAX 3 /* parts of a path */
 
 struct parameter {
     const char *name;

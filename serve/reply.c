@@ -46,19 +46,24 @@ text_of(const char *message, char text[MESSAGE_SIZE])
 }
 
 void
+reply_build_text(struct colander_row_builder *builder, const char *name,
+                 const char *message)
+{
+    char text[MESSAGE_SIZE];
+
+    colander_row_builder_add(builder, name, text_of(message, text));
+}
+
+void
 reply_build_error(struct colander_row_builder *builder, const char *code,
                   const char *message, const char *parameter, size_t offset)
 {
-    char text[MESSAGE_SIZE];
-    char name[MESSAGE_SIZE];
-
     colander_row_builder_begin_map(builder, "error");
     colander_row_builder_add(builder, "code", colander_text(code));
-    colander_row_builder_add(builder, "message", text_of(message, text));
+    reply_build_text(builder, "message", message);
     if (parameter != NULL) {
         colander_row_builder_begin_map(builder, "at");
-        colander_row_builder_add(builder, "parameter",
-                                 text_of(parameter, name));
+        reply_build_text(builder, "parameter", parameter);
         colander_row_builder_add(builder, "offset", colander_unsigned(offset));
         colander_row_builder_end(builder);
     }

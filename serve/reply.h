@@ -40,6 +40,11 @@ unsigned reply_failure(struct MHD_Connection *connection,
                        const struct colander_error *failure, bool is_late,
                        const char *parameter, size_t offset);
 
+/* Adds a text to a row that is built. Bytes that are not text become question
+ * marks. */
+void reply_build_text(struct colander_row_builder *builder, const char *name,
+                      const char *text);
+
 /* Adds the error to a row that is built. */
 void reply_build_error(struct colander_row_builder *builder, const char *code,
                        const char *message, const char *parameter,

@@ -4,9 +4,12 @@
 #include "serve/asks.h"
 #include "serve/body.h"
 #include "serve/changes.h"
+#include "serve/elastic.h"
 #include "serve/facts.h"
 #include "serve/find.h"
 #include "serve/gate.h"
+#include "serve/influx.h"
+#include "serve/jsonline.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
 #include "serve/runs.h"
@@ -48,6 +51,33 @@ static const struct route routes[] = {
     {"command", false, false, false, false, GATE_FORM, runs_command},
     {"input", false, false, false, true, GATE_BYTES, asks_input},
 };
+
+/* Paths of what agents speak; NULL is the family. The last one has those that
+ * begin with _, and none. Here PUT is POST, and HEAD is GET. */
+static const struct agent_route {
+    const char *parts[PARAMETERS_PATH_MAX];
+    size_t part_count;
+    struct route route;
+} agent_routes[] = {
+    {{"insert", "jsonline"},
+     2,
+     {"jsonline", false, false, false, false, GATE_STREAM, jsonline_load}},
+    {{"write"},
+     1,
+     {"write", false, false, false, false, GATE_STREAM, influx_write}},
+    {{"api", "v2", "write"},
+     3,
+     {"write", false, false, false, false, GATE_STREAM, influx_write_bucket}},
+    {{"_bulk"},
+     1,
+     {"_bulk", false, false, false, false, GATE_STREAM, elastic_bulk}},
+    {{NULL, "_bulk"},
+     2,
+     {"_bulk", true, false, false, false, GATE_STREAM, elastic_bulk}},
+    {{NULL}, 0, {"", false, true, false, false, GATE_BYTES, elastic_ask}},
+};
+
+#define AGENT_ROUTE_COUNT (sizeof(agent_routes) / sizeof(agent_routes[0]))
 
 enum request_state {
     REQUEST_NEW,     /* its headers are there */
@@ -138,16 +168,76 @@ route_visit(void *context, struct MHD_Connection *connection, void **visitor,
 
 /* -------------------------------------------------------------- headers --- */
 
+/* Whether the path is that of the route. The last one has all that begin with
+ * _, and the path without a part. */
+static bool
+is_agent_path(const struct agent_route *agent, char *const *path)
+{
+    if (agent->part_count == 0)
+        return path[0] == NULL || path[0][0] == '_';
+    for (size_t i = 0; i < PARAMETERS_PATH_MAX; i++) {
+        if (i >= agent->part_count && path[i] != NULL)
+            return false;
+        if (i < agent->part_count &&
+            (path[i] == NULL || (agent->parts[i] != NULL &&
+                                 strcmp(path[i], agent->parts[i]) != 0)))
+            return false;
+    }
+    return true;
+}
+
+/* Finds the route of an agent, and puts the family where others have it. */
 static const struct route *
-find_route(const struct parameters *parameters)
+find_agent_route(struct parameters *parameters)
+{
+    char **path = parameters->path;
+
+    for (size_t i = 0; i < AGENT_ROUTE_COUNT; i++) {
+        const struct agent_route *agent = &agent_routes[i];
+
+        if (!is_agent_path(agent, path))
+            continue;
+        if (agent->part_count > 0)
+            path[1] = agent->route.has_family ? path[0] : NULL;
+        return &agent->route;
+    }
+    return NULL;
+}
+
+static bool
+is_of_agent(const struct route *route)
+{
+    for (size_t i = 0; i < AGENT_ROUTE_COUNT; i++) {
+        if (route == &agent_routes[i].route)
+            return true;
+    }
+    return false;
+}
+
+static const struct route *
+find_route(struct parameters *parameters)
 {
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
         if (parameters->path[0] != NULL &&
             strcmp(parameters->path[0], routes[i].name) == 0 &&
-            (parameters->path[1] != NULL) == routes[i].has_family)
+            (parameters->path[1] != NULL) == routes[i].has_family &&
+            parameters->path[2] == NULL)
             return &routes[i];
     }
-    return NULL;
+    return find_agent_route(parameters);
+}
+
+/* Sets what the method is to the route. */
+static void
+read_method(const struct route *route, const char *method, bool *is_get,
+            bool *is_post)
+{
+    const bool is_agent = is_of_agent(route);
+
+    *is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0 ||
+               (is_agent && strcmp(method, MHD_HTTP_METHOD_PUT) == 0);
+    *is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
+              (is_agent && strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
 }
 
 /* ----------------------------------------------------------------- body --- */
@@ -231,7 +321,7 @@ make_answer(struct server *server, struct MHD_Connection *connection,
                            "no memory", "no memory for an answer", false);
     }
     visitor_begin(server->visitors, visitor_of(connection), request->answer,
-                  deadline_ns);
+                  request->stream, deadline_ns);
     if (request->stream != NULL)
         answer_begin(request->answer, connection);
     else
@@ -290,13 +380,14 @@ static unsigned
 begin(const struct door *door, struct MHD_Connection *connection,
       struct request *request, const char *method, const char *version)
 {
-    const bool is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
-    const bool is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0;
     struct refusal refusal;
+    bool is_post;
+    bool is_get;
 
     request->state = REQUEST_COMING;
     request->parameters.is_local = door->is_local;
     request->route = find_route(&request->parameters);
+    read_method(request->route, method, &is_get, &is_post);
     refusal = gate_judge(door, visitor_of(connection), connection, version,
                          request->route != NULL && request->route->is_open,
                          body_of(request->route, is_post), BODY_MAX);

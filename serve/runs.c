@@ -38,8 +38,10 @@ void
 server_command_count_load(const struct server_command *command, uint64_t rows,
                           uint64_t rejects)
 {
-    struct server *server = run_of(command)->server;
+    struct run *run = run_of(command);
+    struct server *server = run->server;
 
+    run->reject_count = rejects;
     atomic_fetch_add(&server->loads_ended, 1);
     atomic_fetch_add(&server->loaded_row_count, rows);
     atomic_fetch_add(&server->rejected_count, rejects);
@@ -89,7 +91,9 @@ write_stream(void *context, const char *data, size_t size)
     pthread_mutex_lock(&run->lock);
     if (run->asks != NULL) /* others answer with what the command has done */
         code = append_frame(run->bytes, stream->kind, data, size);
-    if (code == COLANDER_OK &&
+    else if (run->prints && stream->kind == RUNS_OUT)
+        code = colander_buffer_append(run->bytes, data, size, NULL);
+    if (code == COLANDER_OK && run->asks != NULL &&
         (stream->is_terminal || run->bytes->size >= ANSWER_STEP))
         code = answer_flush(run->answer, run->bytes, NULL);
     pthread_mutex_unlock(&run->lock);

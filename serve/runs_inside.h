@@ -36,6 +36,8 @@ struct run {
     struct colander_buffer *bytes; /* of the answer: frames */
     struct asks *asks;             /* for files of the client; owned */
     bool is_load;                  /* it is counted as one */
+    bool prints;                   /* its output is in `bytes`, as it is */
+    uint64_t reject_count;         /* of a load that has ended */
     atomic_bool is_interrupted;    /* by Ctrl-C, as its client says */
 };
 

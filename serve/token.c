@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <strings.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -131,4 +132,61 @@ token_equals(const struct token *token, const char *other)
         differs |=
             (unsigned char)(token->text[i] ^ other[i < other_size ? i : 0]);
     return differs == 0;
+}
+
+/* Decodes base64 up to its padding. Returns false if it is none, or too long
+ * for a name and a token. */
+static bool
+decode_base64(const char *text, char *bytes, size_t size_max)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                 "abcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t bits = 0;
+    unsigned count = 0;
+    size_t size = 0;
+
+    for (; *text != '\0' && *text != '='; text++) {
+        const char *digit = strchr(digits, *text);
+
+        if (digit == NULL || size + 1 == size_max)
+            return false;
+        bits = bits << 6 | (uint32_t)(digit - digits);
+        count += 6;
+        if (count >= 8) {
+            count -= 8;
+            bytes[size++] = (char)(bits >> count);
+        }
+    }
+    bytes[size] = '\0';
+    return text[strspn(text, "=")] == '\0';
+}
+
+/* Whether it is the text, or what follows the name before a colon. */
+static bool
+is_named_token(const struct token *token, const char *text)
+{
+    const char *colon = strchr(text, ':');
+    const bool is_whole = token_equals(token, text);
+
+    return token_equals(token, colon == NULL ? text : colon + 1) || is_whole;
+}
+
+bool
+token_is_in_header(const struct token *token, const char *header)
+{
+    char decoded[3 * TOKEN_SIZE_MAX];
+    const size_t size = strcspn(header, " ");
+    const char *given = header + size + (header[size] != '\0');
+
+    if (size == 6 && strncasecmp(header, "Bearer", size) == 0)
+        return token_equals(token, given);
+    if (size == 5 && strncasecmp(header, "Token", size) == 0)
+        return is_named_token(token, given);
+    if (size == 6 && strncasecmp(header, "ApiKey", size) == 0 &&
+        token_equals(token, given))
+        return true;
+    return ((size == 6 && strncasecmp(header, "ApiKey", size) == 0) ||
+            (size == 5 && strncasecmp(header, "Basic", size) == 0)) &&
+           decode_base64(given, decoded, sizeof(decoded)) &&
+           is_named_token(token, decoded);
 }

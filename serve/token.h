@@ -31,4 +31,13 @@ token_create(const char *path, struct token *token, struct colander_error *err);
 /* Whether they are equal. Takes as long wherever they differ. */
 bool token_equals(const struct token *token, const char *other);
 
+/* Whether the header Authorization has it, as one of
+ *
+ *     Bearer TOKEN
+ *     Token TOKEN, Token ANY:TOKEN     (clients of InfluxDB)
+ *     ApiKey TOKEN, ApiKey, Basic      (of Elasticsearch, and any other)
+ *
+ * where the last two have ANY:TOKEN in base64. */
+bool token_is_in_header(const struct token *token, const char *header);
+
 #endif

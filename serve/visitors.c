@@ -2,6 +2,7 @@
 #include "serve/visitors.h"
 #include "core/clock.h"
 #include "core/thread.h"
+#include "serve/body.h"
 #include "serve/sockets.h"
 
 #include <poll.h>
@@ -16,6 +17,7 @@ struct visitor {
     int fd;
     bool is_trusted;
     struct answer *answer; /* NULL: none is written */
+    struct body *body;     /* that it reads; NULL: none */
     uint64_t deadline_ns;  /* of the answer; 0: none */
     uint64_t since_ns;     /* that a request is waited for */
 };
@@ -49,6 +51,8 @@ look_at(const struct visitors *visitors, struct visitor *visitor, uint64_t now)
             (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (has_left(visitor)) {
         answer_stop(visitor->answer, ANSWER_LEFT);
+    } else if (visitor->body != NULL && body_is_overdue(visitor->body)) {
+        (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (visitor->deadline_ns != 0 && now > visitor->deadline_ns) {
         answer_stop(visitor->answer, ANSWER_LATE);
     }
@@ -190,10 +194,11 @@ visitor_is_trusted(const struct visitor *visitor)
 
 void
 visitor_begin(struct visitors *visitors, struct visitor *visitor,
-              struct answer *answer, uint64_t deadline_ns)
+              struct answer *answer, struct body *body, uint64_t deadline_ns)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor->answer = answer;
+    visitor->body = body;
     visitor->deadline_ns = deadline_ns;
     pthread_mutex_unlock(&visitors->lock);
 }
@@ -203,6 +208,7 @@ visitor_end(struct visitors *visitors, struct visitor *visitor)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor->answer = NULL;
+    visitor->body = NULL;
     visitor->since_ns = clock_ns();
     pthread_mutex_unlock(&visitors->lock);
 }

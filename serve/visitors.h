@@ -44,10 +44,11 @@ void visitor_leave(struct visitors *visitors, struct visitor *visitor);
 /* Whether it came through the Unix socket, from a user who may. */
 bool visitor_is_trusted(const struct visitor *visitor);
 
-/* The request has come whole, and `answer` is written. It ends at
- * `deadline_ns` (clock_ns); 0: never. */
+/* The request has come whole, or its `body` comes (NULL: there is none), and
+ * `answer` is written. It ends at `deadline_ns` (clock_ns); 0: never. */
 void visitor_begin(struct visitors *visitors, struct visitor *visitor,
-                   struct answer *answer, uint64_t deadline_ns);
+                   struct answer *answer, struct body *body,
+                   uint64_t deadline_ns);
 
 /* The answer is no longer there; the next request may come. */
 void visitor_end(struct visitors *visitors, struct visitor *visitor);

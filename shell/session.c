@@ -3,9 +3,11 @@
 #include "shell/interrupt.h"
 #include "shell/nearest.h"
 #include "shell/pager.h"
+#include "shell/report.h"
 #include "shell/text.h"
 
 #include <stdarg.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* Reports what an open drops from the logs, while the store still has a report
@@ -220,6 +222,40 @@ session_add_text(const struct session *session, const char *name,
         colander_row_builder_add(session->client->facts, name,
                                  colander_text((const char *)clean.data));
     colander_buffer_release(&clean);
+}
+
+/* Adds each line as an element. */
+static void
+add_lines(const struct session *session, struct colander_slice text)
+{
+    while (text.size > 0) {
+        const uint8_t *end = memchr(text.data, '\n', text.size);
+        const size_t size = end == NULL ? text.size : (size_t)(end - text.data);
+        char *line = strndup((const char *)text.data, size);
+
+        if (line != NULL && size > 0)
+            session_add_text(session, NULL, line);
+        free(line);
+        text = colander_slice_of(text.data + size, text.size - size);
+        if (text.size > 0)
+            text = colander_slice_of(text.data + 1, text.size - 1);
+    }
+}
+
+void
+session_add_hints(const struct session *session, const struct report *hints,
+                  const struct report *more)
+{
+    const struct session_client *client = session->client;
+
+    if (client == NULL || client->facts == NULL ||
+        (hints->text.size == 0 && (more == NULL || more->text.size == 0)))
+        return;
+    colander_row_builder_begin_array(client->facts, "hints");
+    add_lines(session, colander_buffer_slice(&hints->text));
+    if (more != NULL)
+        add_lines(session, colander_buffer_slice(&more->text));
+    colander_row_builder_end(client->facts);
 }
 
 /* Keeps the first failure for the answer to a request. */

@@ -125,6 +125,13 @@ void session_add_fact(const struct session *session, const char *name,
 void session_add_text(const struct session *session, const char *name,
                       const char *text);
 
+struct report;
+
+/* Adds the lines of both, as the array "hints", unless there are none. `more`
+ * may be NULL. */
+void session_add_hints(const struct session *session,
+                       const struct report *hints, const struct report *more);
+
 /* Whether commands print notes without being asked: how many rows there are,
  * and what a table left out. */
 bool session_shows_notes(const struct session *session);

@@ -1,4 +1,5 @@
 /* See columns.h. SPDX-License-Identifier: MIT */
+#include "columns/conditional.h"
 #include "columns/store.h"
 #include "columns/unchecked.h"
 #include "columns/write.h"
@@ -9,7 +10,9 @@
 /* The head of a write in the bytes of a batch. Its key and row follow. */
 struct write_head {
     struct colander_family *family;
+    bool *had_row; /* to be set; NULL: the write has no condition */
     uint32_t kind;
+    uint32_t condition;
     uint32_t key_size;
     uint32_t row_size;
 };
@@ -18,7 +21,7 @@ struct colander_batch {
     struct colander_store *store;
     struct colander_buffer writes; /* heads, keys, rows */
     size_t count;
-    size_t patch_count;
+    size_t read_count;      /* those that read their row first */
     struct key_locks locks; /* of all keys */
 };
 
@@ -49,7 +52,7 @@ colander_batch_clear(struct colander_batch *batch)
 {
     colander_buffer_clear(&batch->writes);
     batch->count = 0;
-    batch->patch_count = 0;
+    batch->read_count = 0;
     memset(&batch->locks, 0, sizeof(batch->locks));
 }
 
@@ -59,14 +62,19 @@ colander_batch_count(const struct colander_batch *batch)
     return batch->count;
 }
 
-/* Adds a write that was checked. */
+/* Adds a write that was checked. With `had_row` it has a condition. */
 static enum colander_code
 batch_append(struct colander_batch *batch, const struct row_write *write,
+             enum colander_row_condition condition, bool *had_row,
              struct colander_error *err)
 {
-    const struct write_head head = {write->family, write->kind,
-                                    (uint32_t)write->key.size,
-                                    (uint32_t)write->row.size};
+    const struct write_head head = {.family = write->family,
+                                    .had_row = had_row,
+                                    .kind = write->kind,
+                                    .condition = condition,
+                                    .key_size = (uint32_t)write->key.size,
+                                    .row_size = (uint32_t)write->row.size};
+    const bool reads = write->kind == WRITE_PATCH || had_row != NULL;
     const size_t size = sizeof(head) + write->key.size + write->row.size;
     enum colander_code code = COLANDER_OK;
 
@@ -92,9 +100,9 @@ batch_append(struct colander_batch *batch, const struct row_write *write,
     if (code != COLANDER_OK)
         return code;
     batch->count++;
-    batch->patch_count += write->kind == WRITE_PATCH;
+    batch->read_count += reads;
     if (write->kind != WRITE_MARK)
-        key_locks_add(&batch->locks, write->key, write->kind == WRITE_PATCH);
+        key_locks_add(&batch->locks, write->key, reads);
     return COLANDER_OK;
 }
 
@@ -104,7 +112,9 @@ batch_add(struct colander_batch *batch, const struct row_write *write,
 {
     enum colander_code code = write_check(write, err);
 
-    return code == COLANDER_OK ? batch_append(batch, write, err) : code;
+    return code == COLANDER_OK
+               ? batch_append(batch, write, COLANDER_ALWAYS, NULL, err)
+               : code;
 }
 
 enum colander_code
@@ -126,7 +136,9 @@ colander_batch_put_checked(struct colander_batch *batch,
     const struct row_write write = {WRITE_PUT, family, key, row};
     enum colander_code code = write_check_key(&write, err);
 
-    return code == COLANDER_OK ? batch_append(batch, &write, err) : code;
+    return code == COLANDER_OK
+               ? batch_append(batch, &write, COLANDER_ALWAYS, NULL, err)
+               : code;
 }
 
 enum colander_code
@@ -159,15 +171,59 @@ colander_batch_mark(struct colander_batch *batch,
     return batch_add(batch, &write, err);
 }
 
-/* Returns the write at *offset, and moves *offset after it. */
+enum colander_code
+colander_batch_change(struct colander_batch *batch,
+                      struct colander_family *family,
+                      enum colander_change change,
+                      enum colander_row_condition condition,
+                      struct colander_slice key, struct colander_slice row,
+                      bool is_checked, bool *had_row,
+                      struct colander_error *err)
+{
+    static const enum write_kind kinds[] = {
+        [COLANDER_CHANGE_PUT] = WRITE_PUT,
+        [COLANDER_CHANGE_PATCH] = WRITE_PATCH,
+        [COLANDER_CHANGE_DELETE] = WRITE_DELETE,
+    };
+    const struct row_write write = {kinds[change], family, key, row};
+    enum colander_code code =
+        is_checked ? write_check_key(&write, err) : write_check(&write, err);
+
+    return code == COLANDER_OK
+               ? batch_append(batch, &write, condition, had_row, err)
+               : code;
+}
+
+/* Applies a write, unless its condition is not met. */
+static enum colander_code
+apply(const struct row_write *write, const struct write_head *head,
+      struct write_batch *writing, struct colander_error *err)
+{
+    enum colander_code code;
+    bool found;
+
+    if (head->had_row == NULL)
+        return write_apply(write, writing, err);
+    code = write_finds_row(write, writing, &found, err);
+    if (code != COLANDER_OK)
+        return code;
+    *head->had_row = found;
+    if (head->condition == (found ? COLANDER_IF_ABSENT : COLANDER_IF_PRESENT))
+        return COLANDER_OK;
+    return write_apply(write, writing, err);
+}
+
+/* Returns the write at *offset and its head, and moves *offset after it. */
 static struct row_write
-batch_read(const struct colander_batch *batch, size_t *offset)
+batch_read(const struct colander_batch *batch, size_t *offset,
+           struct write_head *read)
 {
     const uint8_t *at = batch->writes.data + *offset;
     struct write_head head;
     struct row_write write;
 
     memcpy(&head, at, sizeof(head));
+    *read = head;
     at += sizeof(head);
     write.kind = (enum write_kind)head.kind;
     write.family = head.family;
@@ -189,15 +245,16 @@ colander_batch_commit(struct colander_batch *batch,
 
     code = write_options_accept(options, &durability, err);
     if (code == COLANDER_OK)
-        code = engine_batch_create(batch->store->engine, batch->patch_count > 0,
+        code = engine_batch_create(batch->store->engine, batch->read_count > 0,
                                    &writing.engine_batch, err);
     if (code != COLANDER_OK)
         return code;
     key_locks_lock(&batch->locks, batch->store);
     while (code == COLANDER_OK && offset < batch->writes.size) {
-        struct row_write write = batch_read(batch, &offset);
+        struct write_head head;
+        struct row_write write = batch_read(batch, &offset, &head);
 
-        code = write_apply(&write, &writing, err);
+        code = apply(&write, &head, &writing, err);
         /* Patches may have grown into rows far larger than themselves. */
         if (code == COLANDER_OK && engine_batch_size(writing.engine_batch) >
                                        2 * (size_t)COLANDER_BATCH_SIZE_MAX)

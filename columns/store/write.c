@@ -147,6 +147,22 @@ write_apply(const struct row_write *write, struct write_batch *batch,
     return COLANDER_FAIL(err, COLANDER_INVALID, "a batch is damaged");
 }
 
+enum colander_code
+write_finds_row(const struct row_write *write, struct write_batch *batch,
+                bool *found, struct colander_error *err)
+{
+    struct colander_buffer row = COLANDER_BUFFER_EMPTY;
+    struct engine_family *engine_family;
+    enum colander_code code = family_engine(write->family, &engine_family, err);
+
+    *found = false;
+    if (code == COLANDER_OK && engine_family != NULL)
+        code = engine_batch_get(batch->engine_batch, engine_family, write->key,
+                                &row, found, err);
+    colander_buffer_release(&row);
+    return code;
+}
+
 void
 notify_written(struct colander_store *store, const struct write_batch *batch,
                bool is_written)

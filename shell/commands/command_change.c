@@ -24,7 +24,8 @@ struct change_job {
     const char *would; /* "would be deleted" */
     uint64_t total;    /* rows that were counted before; 0: they were not */
     struct progress progress;
-    struct report hint; /* why no row was found */
+    struct report hint;       /* why no row was found */
+    struct report patch_hint; /* whether it sets values of another kind */
 };
 
 /* ----------------------------------------------------------------- rows --- */
@@ -135,6 +136,7 @@ print_count(struct change_job *job, uint64_t count, const char *done,
 {
     (void)fflush(session_out(job->session));
     session_add_fact(job->session, "rows", count);
+    session_add_hints(job->session, &job->patch_hint, &job->hint);
     report_add(&job->hint, "%s%s %s", job->hint.text.size > 0 ? "\n" : "",
                NUMBER_OF(count, "row"), done);
     return report_print(&job->hint, session_err(job->session), err);
@@ -188,13 +190,16 @@ run_job(struct change_job *job, const struct arguments *arguments)
 
 /* Prints whether a column gets values of another kind. */
 static void
-print_patch_hint(const struct change_job *job)
+print_patch_hint(struct change_job *job)
 {
     struct report report = REPORT_EMPTY;
 
     hint_add_patch(job->request.families.model,
                    colander_buffer_slice(&job->patch), &report);
-    (void)!report_print(&report, session_err(job->session), NULL);
+    if (job->session->client != NULL && job->session->client->facts != NULL)
+        job->patch_hint = report; /* for the answer */
+    else
+        (void)!report_print(&report, session_err(job->session), NULL);
 }
 
 /* Whether the words and options select some rows of the family. */
@@ -238,6 +243,7 @@ run_change(struct session *session, const struct arguments *arguments,
     request_release(&job->request);
     colander_buffer_release(&job->patch);
     report_release(&job->hint);
+    report_release(&job->patch_hint);
     return status;
 }
 

@@ -75,7 +75,7 @@ takes_columns(const struct argument_option *option)
 }
 
 /* What --format prints, and what it reads. */
-#define FORMATS_READ "jsonl json csv tsv msgpack"
+#define FORMATS_READ "jsonl json csv tsv msgpack influx elasticsearch"
 #define FORMATS FORMATS_READ " table box markdown line pretty"
 
 /* Returns the values of the option, or NULL: any. */

@@ -13,6 +13,8 @@
 #include "shell/commands/progress.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
+#include "shell/load_items.h"
+#include "shell/load_notes.h"
 #include "shell/load_request.h"
 
 #include <inttypes.h>
@@ -22,7 +24,6 @@
 
 #define REJECTS_SHOWN 10   /* one by one; the others are counted */
 #define REJECTS_LISTED 100 /* for a request */
-#define MIXED_SHOWN 3      /* columns */
 
 struct load_command {
     const struct session *session;
@@ -30,8 +31,10 @@ struct load_command {
     struct load_request asked;
     struct colander_load *load;
     struct progress progress;
-    bool had_family; /* before the load */
-    bool is_vain;    /* the load failed or rejected records, and wrote no row */
+    struct load_items items;          /* of a request that has some */
+    struct colander_error items_fail; /* OK, or why they cannot be printed */
+    bool had_family;                  /* before the load */
+    bool is_vain; /* the load failed or rejected records, and wrote no row */
     uint64_t shown_count;
     uint64_t lacking_count; /* rejected records without a key column */
 };
@@ -55,6 +58,27 @@ facts_of(const struct load_command *command)
     return client == NULL ? NULL : client->facts;
 }
 
+/* Whether a request is answered with the status of each of its items. */
+static bool
+answers_items(const struct load_command *command)
+{
+    const char *format = command->asked.options.format;
+
+    return facts_of(command) != NULL && format != NULL &&
+           strcmp(format, "elasticsearch") == 0;
+}
+
+static void
+report_item(void *context, const struct colander_load_item *item)
+{
+    struct load_command *command = context;
+
+    if (command->items_fail.code == COLANDER_OK &&
+        load_items_take(&command->items, item, &command->items_fail) !=
+            COLANDER_OK)
+        colander_load_cancel(command->load);
+}
+
 /* Adds a reject to the answer of a request. */
 static void
 list_reject(struct load_command *command,
@@ -62,7 +86,7 @@ list_reject(struct load_command *command,
 {
     struct colander_row_builder *facts = facts_of(command);
 
-    if (command->shown_count++ >= REJECTS_LISTED)
+    if (answers_items(command) || command->shown_count++ >= REJECTS_LISTED)
         return;
     if (command->shown_count == 1)
         colander_row_builder_begin_array(facts, "rejects");
@@ -193,92 +217,6 @@ summarize(struct load_command *command)
     (void)!report_print(&report, session_err(command->session), NULL);
 }
 
-/* Adds "3 integers", after "," or "and" if it is not the first. */
-static void
-add_count(struct report *report, uint64_t count, const char *noun,
-          bool is_first, bool is_last)
-{
-    if (count > 0)
-        report_add(report, "%s%s",
-                   is_first  ? ""
-                   : is_last ? " and "
-                             : ", ",
-                   NUMBER_OF(count, noun));
-}
-
-static void
-add_mixed(struct report *report, const struct colander_load_mixed *mixed)
-{
-    const uint64_t numbers = mixed->integer_count + mixed->double_count;
-
-    report_add(report, "column '%s' has ", mixed->path);
-    add_count(report, numbers, mixed->double_count > 0 ? "number" : "integer",
-              true, false);
-    add_count(report, mixed->boolean_count, "boolean", numbers == 0,
-              mixed->string_count == 0);
-    add_count(report, mixed->string_count, "string", false, true);
-    if (mixed->missing != NULL)
-        report_add(report, " '%s': --null %s stores them as null",
-                   mixed->missing, mixed->missing);
-    else
-        report_add(report, ": --type %s=string keeps them as they are",
-                   mixed->path);
-}
-
-/* Prints a line about each column that has values of several types. */
-static void
-print_mixed(struct load_command *command)
-{
-    struct colander_load_mixed mixed;
-    uint64_t count = 0;
-    size_t at = 0;
-
-    while (colander_load_mixed(command->load, &at, &mixed)) {
-        struct report report = REPORT_EMPTY;
-
-        if (count++ >= MIXED_SHOWN)
-            continue;
-        add_mixed(&report, &mixed);
-        (void)!report_print(&report, session_err(command->session), NULL);
-    }
-    if (count > MIXED_SHOWN)
-        fprintf(session_err(command->session),
-                "%" PRIu64 " more column%s values of several types\n",
-                count - MIXED_SHOWN,
-                count > MIXED_SHOWN + 1 ? "s have" : " has");
-}
-
-/* Prints a line about each column with values that are not of its type. */
-static void
-print_misfits(struct load_command *command)
-{
-    struct report report = REPORT_EMPTY;
-    struct colander_load_misfit misfit;
-    uint64_t count = 0;
-    size_t at = 0;
-
-    while (colander_load_misfit(command->load, &at, &misfit)) {
-        if (count++ >= MIXED_SHOWN)
-            continue;
-        report_add(&report, "%scolumn '%s': ", count > 1 ? "\n" : "",
-                   misfit.path);
-        report_add(&report, "%s of %s are not %ss and stayed as they were",
-                   THOUSANDS(misfit.misfit_count),
-                   NUMBER_OF(misfit.value_count, "value"), misfit.type);
-        report_add(&report, ", such as ");
-        report_add_text(&report, colander_slice_text(misfit.example));
-        report_add(&report, " (");
-        report_add_text(&report, colander_slice_text(misfit.file));
-        report_add(&report, ":%" PRIu64 ")", misfit.line);
-    }
-    if (count > MIXED_SHOWN)
-        report_add(&report, "\n%s values that are not of %s type",
-                   count == MIXED_SHOWN + 1 ? "1 more column has"
-                                            : "more columns have",
-                   count == MIXED_SHOWN + 1 ? "its" : "their");
-    (void)!report_print(&report, session_err(command->session), NULL);
-}
-
 /* Prints which columns of --type no row has, as their names may be wrong, and
  * which others seem to need one. */
 static void
@@ -286,6 +224,7 @@ print_types(const struct load_command *command,
             const struct arguments *arguments)
 {
     const bool may_need = !arguments_has(arguments, "schema") &&
+                          facts_of(command) == NULL &&
                           colander_load_stats(command->load)->row_count > 0;
     char **columns = calloc(arguments->choice_count + 1, sizeof(*columns));
     struct report report = REPORT_EMPTY;
@@ -306,23 +245,29 @@ print_types(const struct load_command *command,
     for (size_t i = 0; i < count; i++)
         free(columns[i]);
     free(columns);
+    session_add_hints(command->session, &report, NULL);
     (void)!report_print(&report, session_err(command->session), NULL);
 }
 
 /* Answers a request. What is wrong with its records is not wrong with the
  * store. */
 static enum session_exit
-answer_request(const struct load_command *command, enum colander_code code,
+answer_request(struct load_command *command, enum colander_code code,
                const struct colander_error *err)
 {
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
     struct colander_error failure;
 
+    if (answers_items(command))
+        load_items_end(&command->items);
+    if (answers_items(command) && code == COLANDER_OK)
+        return SESSION_FINE;
     list_counts(command);
     if (code == COLANDER_OK)
         return SESSION_FINE;
-    failure = *err;
+    failure =
+        command->items_fail.code == COLANDER_OK ? *err : command->items_fail;
     if (stats->is_damaged ||
         stats->reject_count > command->asked.options.rejects_max)
         failure.code = COLANDER_INVALID;
@@ -357,8 +302,7 @@ conclude(struct load_command *command, enum colander_code code,
         status = SESSION_REJECTED;
     if (code == COLANDER_OK || stats->text_size > 0 || stats->row_count > 0)
         summarize(command);
-    print_mixed(command);
-    print_misfits(command);
+    load_notes_print(command->load, session_err(command->session));
     if (status != SESSION_FINE && status != SESSION_USAGE &&
         !options->is_bulk && stats->text_size > 0 &&
         (command->had_family || stats->row_count > 0))
@@ -389,9 +333,11 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     if (command->asked.options.follows && access(files[0], F_OK) != 0)
         fprintf(stderr, "%s does not exist yet: waiting for it\n", files[0]);
     progress_begin(&command->progress, session);
+    if (answers_items(command))
+        load_items_begin(&command->items, session);
     if (is_client) { /* its files end if it leaves */
         struct load_turn turn = {NULL, colander_family_name(command->family),
-                                 files, count};
+                                 files, count, session->client->files};
 
         code = load_turn_begin(&turn, command->asked.options.resumes)
                    ? colander_load_run(command->load, files, count, &err)
@@ -451,6 +397,23 @@ leave_out_words(struct colander_family *family, struct colander_error *err)
 #endif
 }
 
+/* Opens the family of a load. Items name their own, if the name is empty: then
+ * nothing is written to this one. */
+static enum colander_code
+open_family(struct load_command *command, const char *name,
+            struct colander_error *err)
+{
+    const char *format = command->asked.options.format;
+
+    command->asked.options.items_name_families =
+        name[0] == '\0' && format != NULL &&
+        strcmp(format, "elasticsearch") == 0;
+    return colander_family_open(
+        command->session->store,
+        command->asked.options.items_name_families ? "items" : name,
+        &command->family, err);
+}
+
 static enum session_exit
 run_load(struct session *session, const struct arguments *arguments)
 {
@@ -468,9 +431,12 @@ run_load(struct session *session, const struct arguments *arguments)
     command.asked.options.report_progress = report_progress;
     command.asked.options.report_lost = report_lost;
     command.asked.options.context = &command;
+    if (code == COLANDER_OK && answers_items(&command)) {
+        command.asked.options.report_item = report_item;
+        command.asked.options.items_max = LOAD_ITEMS_MAX;
+    }
     if (code == COLANDER_OK)
-        code = colander_family_open(session->store, arguments->words[0],
-                                    &command.family, &err);
+        code = open_family(&command, arguments->words[0], &err);
     if (code == COLANDER_OK)
         command.had_family = colander_family_exists(command.family);
     if (code == COLANDER_OK && arguments_has(arguments, "no-words"))
@@ -485,7 +451,7 @@ run_load(struct session *session, const struct arguments *arguments)
         status = load_files(&command,
                             has_files ? arguments->words + 1 : standard_input,
                             has_files ? arguments->word_count - 1 : 1);
-    if (status == SESSION_FINE && facts_of(&command) == NULL &&
+    if (status == SESSION_FINE && !answers_items(&command) &&
         command.asked.partition == NULL)
         print_types(&command, arguments);
     colander_load_destroy(command.load);
@@ -497,8 +463,9 @@ run_load(struct session *session, const struct arguments *arguments)
 
 static const struct argument_option options[] = {
     OPTION("format", "FORMAT",
-           "jsonl, json, csv, tsv or msgpack (guessed from name\n"
-           "and content)"),
+           "jsonl, json, csv, tsv, msgpack, influx (line protocol)\n"
+           "or elasticsearch (actions of its _bulk; guessed from\n"
+           "name and content)"),
     OPTION_LIST("key", "COL[,COL]",
                 "columns that make the key, or :hash, a hash of the\n"
                 "record (default: _key, or a new key that sorts by time)"),
@@ -511,6 +478,9 @@ static const struct argument_option options[] = {
     OPTION_LIST("null", "TEXT",
                 "store fields of CSV that are TEXT as null, such as\n"
                 "NA; may be repeated"),
+    OPTION("precision", "UNIT",
+           "of times in line protocol: ns, us, ms, s, m or h\n"
+           "(default: ns)"),
     OPTION("delimiter", "CHARACTER",
            "between fields of CSV (default: comma, tab or\n"
            "semicolon, the most frequent in the header)"),

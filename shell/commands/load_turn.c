@@ -1,12 +1,14 @@
 /* See load_turn.h. SPDX-License-Identifier: MIT */
 #include "shell/commands/load_turn.h"
 #include "core/clock.h"
+#include "loading/load.h"
 #include "shell/interrupt.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define LOOK_MS 100 /* how often a turn that waits looks for an interrupt */
+#define LOOK_MS 200 /* how often a turn that waits looks for an interrupt */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_fewer = PTHREAD_COND_INITIALIZER;
@@ -37,6 +39,21 @@ must_wait(const struct load_turn *turn)
     return false;
 }
 
+/* Asks the client of a turn that waits, which says so if it is interrupted.
+ * Releases the lock meanwhile, as the client may take its time. */
+static void
+ask_client(const struct load_turn *turn)
+{
+    uint64_t size;
+    char *path = NULL;
+
+    pthread_mutex_unlock(&lock);
+    (void)!turn->client->look(turn->client->context, turn->files[0], &size,
+                              &path, NULL);
+    free(path);
+    pthread_mutex_lock(&lock);
+}
+
 bool
 load_turn_begin(struct load_turn *turn, bool waits)
 {
@@ -44,7 +61,8 @@ load_turn_begin(struct load_turn *turn, bool waits)
     while (waits && must_wait(turn) && !interrupt_happened()) {
         const struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
 
-        pthread_cond_timedwait(&has_fewer, &lock, &next);
+        if (pthread_cond_timedwait(&has_fewer, &lock, &next) != 0)
+            ask_client(turn);
     }
     turn->next = turns;
     turns = turn;

@@ -13,11 +13,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct colander_load_files;
+
 struct load_turn {
     struct load_turn *next;
     const char *family; /* borrowed until the turn ends, as are the files */
     const char *const *files;
     size_t file_count;
+    const struct colander_load_files *client; /* that has them; borrowed */
 };
 
 /* Begins the turn of a load; if it `waits`, after those before it. Returns

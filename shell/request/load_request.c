@@ -279,6 +279,7 @@ load_request_read(struct load_request *asked, const struct session *session,
     options->is_bulk = arguments_has(arguments, "bulk");
     options->follows = arguments_has(arguments, "follow");
     options->syncs = arguments_has(arguments, "sync");
+    options->precision = arguments_value(arguments, "precision");
     if (session->client != NULL)
         options->elsewhere = session->client->files;
     code = read_duplicates(arguments, &options->duplicates, err);

@@ -35,6 +35,7 @@ local published = {
     ["core/sst_places.h"] = true,
     ["core/thread.h"] = true,
     ["columns/bulk.h"] = true,
+    ["columns/conditional.h"] = true,
     ["columns/groups.h"] = true,
     ["columns/retention.h"] = true,
     ["columns/upkeep.h"] = true,

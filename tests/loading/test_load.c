@@ -349,7 +349,7 @@ LOAD_TEST(an_impossible_place_is_damage)
         {.offset = 8, .tail_size = 9},
         {.offset = 8, .head_size = 9},
         {.offset = 8, .line_offset = 9},
-        {.offset = 8, .format = 4},
+        {.offset = 8, .format = 6},
         {.offset = 8, .state = (uint64_t)UINT32_MAX + 1},
     };
 

@@ -26,6 +26,7 @@ write_rows(const char *name)
 
 static enum colander_code
 load(struct store_fixture *fixture, const char *name,
+     enum colander_load_duplicates duplicates,
      const struct colander_load_stats **stats, struct colander_load **load)
 {
     struct colander_family *family = kept_family(fixture, PATTERN);
@@ -37,6 +38,7 @@ load(struct store_fixture *fixture, const char *name,
     OK(colander_schema_create(&schema, why()));
     OK(colander_schema_set_type(schema, "at", "time", why()));
     options.partition = "at";
+    options.duplicates = duplicates;
     options.schema = schema;
     OK(colander_load_create(fixture->store, family, &options, load, why()));
     code = colander_load_run(*load, &name, 1, why());
@@ -49,7 +51,21 @@ load(struct store_fixture *fixture, const char *name,
  * often as this says: while it is created, and the last times before rows are
  * written. */
 static unsigned drops_left;
-static struct colander_store *dropped_from;
+static struct store_fixture *dropped_from;
+
+/* And another writer has put rows into that of the other day: it puts so many,
+ * under the keys from 0 on. */
+static int64_t puts_wanted;
+static int64_t puts_done;
+
+static void
+put_another(struct store_fixture *fixture)
+{
+    if (puts_done == puts_wanted)
+        return;
+    put_at(kept_family(fixture, "logs/2026-11-21"), puts_done++,
+           fixture_row(fixture, "text", colander_text("another")));
+}
 
 enum colander_code
 __real_colander_batch_commit(struct colander_batch *batch,
@@ -65,12 +81,14 @@ __wrap_colander_batch_commit(struct colander_batch *batch,
     struct colander_family *family = NULL;
 
     if ((drops_left > 4 || (drops_left > 0 && has_rows)) &&
-        colander_family_open(dropped_from, "logs/2026-11-20", &family, NULL) ==
-            COLANDER_OK &&
+        colander_family_open(dropped_from->store, "logs/2026-11-20", &family,
+                             NULL) == COLANDER_OK &&
         colander_family_exists(family) &&
         colander_family_drop(family, NULL) == COLANDER_OK)
         drops_left--;
     colander_family_close(family);
+    if (has_rows)
+        put_another(dropped_from);
     return __real_colander_batch_commit(batch, options, err);
 }
 
@@ -82,9 +100,9 @@ FIXTURE_TEST(a_family_that_is_dropped_meanwhile_does_not_end_a_load)
 
     (void)snprintf(name, sizeof(name), "%s.jsonl", fixture->directory);
     write_rows(name);
-    dropped_from = fixture->store;
+    dropped_from = fixture;
     drops_left = 8;
-    OK(load(fixture, name, &stats, &run));
+    OK(load(fixture, name, COLANDER_LOAD_REPLACE, &stats, &run));
     assert_int_equal(drops_left, 0);
     assert_int_equal(stats->row_count, ROWS);
     assert_int_equal(stats->reject_count, 0);
@@ -94,6 +112,47 @@ FIXTURE_TEST(a_family_that_is_dropped_meanwhile_does_not_end_a_load)
                      ROWS / 2);
     assert_int_equal(count_rows(kept_family(fixture, PATTERN)), 0);
     colander_load_destroy(run);
+    (void)remove(name);
+}
+
+/* Rows that must be new: one is known at first, in the family that is dropped.
+ * Three are written meanwhile: before each of two commits that fail, and before
+ * the one that does not. */
+FIXTURE_TEST(rows_of_families_that_must_be_new_are_counted_once)
+{
+    char name[TEMPORARY_SIZE + 32];
+
+    (void)snprintf(name, sizeof(name), "%s.jsonl", fixture->directory);
+    write_rows(name);
+    for (int i = 0; i < 2; i++) {
+        struct colander_family *first = kept_family(fixture, "logs/2026-11-20");
+        struct colander_family *second =
+            kept_family(fixture, "logs/2026-11-21");
+        const struct colander_load_stats *stats;
+        struct colander_load *run;
+
+        put_at(first, 5, fixture_row(fixture, "text", colander_text("known")));
+        dropped_from = fixture;
+        drops_left = 2;
+        puts_wanted = 3;
+        puts_done = 0;
+        OK(load(fixture, name,
+                i == 0 ? COLANDER_LOAD_KEEP : COLANDER_LOAD_REJECT, &stats,
+                &run));
+        assert_int_equal(drops_left, 0);
+        assert_int_equal(puts_done, 3);
+        assert_int_equal(stats->row_count, ROWS - 4);
+        assert_int_equal(stats->new_count, ROWS - 4);
+        assert_int_equal(stats->kept_count, i == 0 ? 4 : 0);
+        assert_int_equal(stats->reject_count, i == 0 ? 0 : 4);
+        colander_load_destroy(run);
+        first = kept_family(fixture, "logs/2026-11-20");
+        assert_int_equal(count_rows(first), ROWS / 2 - 1);
+        assert_int_equal(count_rows(second), ROWS / 2);
+        OK(colander_family_drop(first, NULL));
+        OK(colander_family_drop(second, NULL));
+    }
+    puts_wanted = puts_done = 0;
     (void)remove(name);
 }
 
@@ -117,4 +176,9 @@ FIXTURE_TEST(a_pattern_and_a_column_of_times_belong_together)
     options.is_bulk = true;
     FAILS(colander_load_create(fixture->store, pattern, &options, &run, why()),
           COLANDER_INVALID);
+    options.is_bulk = false;
+    options.format = "elasticsearch";
+    FAILS(colander_load_create(fixture->store, pattern, &options, &run, why()),
+          COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "elasticsearch"));
 }

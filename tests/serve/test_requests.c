@@ -139,7 +139,7 @@ static const struct sent local_requests[] = {
     {LOCAL("GET //health", ""), 400},
     {LOCAL("GET /health/", ""), 200},
     {LOCAL("GET /health//", ""), 400},
-    {LOCAL("GET /", ""), 404},
+    {LOCAL("GET /", ""), 200}, /* as Elasticsearch */
     {LOCAL("GET /./health", ""), 404},
     {LOCAL("GET /../health", ""), 404},
     {LOCAL("GET /find/../health", ""), 404},
