@@ -8,10 +8,6 @@
 
 #define WAIT_MS 100
 
-/* The rest of a body that is not read is dropped for this time, as a reply can
- * only be sent after it; then the connection is closed. */
-#define DROP_SECONDS 5
-
 struct body {
     pthread_mutex_t lock;
     pthread_cond_t has_changed;       /* there are bytes, or it has ended */
@@ -22,15 +18,18 @@ struct body {
     bool is_whole;
     bool is_closed;
     uint64_t closed_ns; /* when (clock_ns) */
+    uint64_t drop_ns; /* the rest is dropped for this time, as a reply can only
+                         * be sent after it; then the connection is closed */
 };
 
 struct body *
-body_create(void)
+body_create(uint32_t drop_ms)
 {
     struct body *body = calloc(1, sizeof(*body));
 
     if (body == NULL)
         return NULL;
+    body->drop_ns = (uint64_t)drop_ms * 1000000;
     pthread_mutex_init(&body->lock, NULL);
     pthread_cond_init(&body->has_changed, NULL);
     return body;
@@ -97,8 +96,7 @@ take(struct body *body, struct MHD_Connection *connection, const void *data,
 static bool
 is_late(const struct body *body)
 {
-    return body->is_closed &&
-           clock_ns() - body->closed_ns >= (uint64_t)DROP_SECONDS * 1000000000;
+    return body->is_closed && clock_ns() - body->closed_ns >= body->drop_ns;
 }
 
 bool

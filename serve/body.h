@@ -22,8 +22,9 @@ struct body;
 
 #define BODY_HELD_MAX ((size_t)1 << 20)
 
-/* Returns NULL if memory is short. */
-struct body *body_create(void);
+/* What comes after close is dropped, for `drop_ms`. Returns NULL if memory is
+ * short. */
+struct body *body_create(uint32_t drop_ms);
 
 /* NULL is allowed. */
 void body_destroy(struct body *body);

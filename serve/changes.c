@@ -313,7 +313,7 @@ change_make(const struct change *change, struct server *server,
     run->result.facts = colander_row_builder_create();
     run->choices = calloc(parameters->count + 1, sizeof(*run->choices));
     if (change->has_body)
-        run->run.writer.body = body_create();
+        run->run.writer.body = body_create(server->options.drop_ms);
     if (run->result.facts == NULL || run->choices == NULL ||
         (change->has_body && run->run.writer.body == NULL))
         code =

@@ -23,6 +23,7 @@ server_options_init(struct server_options *options)
     options->command_max = 64;
     options->load_max = 16;
     options->request_ms = 30000;
+    options->drop_ms = 5000;
     options->stop_ms = 10000;
 }
 

@@ -109,6 +109,8 @@ struct server_options {
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
     uint32_t request_ms;     /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
+    uint32_t drop_ms;        /* that a client may still send a body which is not
+                              * read any more, before it is cut off (5,000) */
     uint32_t stop_ms;        /* that server_stop waits for answers (10,000) */
 };
 

@@ -158,7 +158,8 @@ decode_base64(const char *text, char *bytes, size_t size_max)
         }
     }
     bytes[size] = '\0';
-    return text[strspn(text, "=")] == '\0';
+    return count < 6 && (bits & ((1U << count) - 1)) == 0 &&
+           text[strspn(text, "=")] == '\0';
 }
 
 /* Whether it is the text, or what follows the name before a colon. */

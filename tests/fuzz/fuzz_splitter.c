@@ -70,6 +70,13 @@ next(struct cutter *cutter)
     return piece;
 }
 
+static enum record_format
+format_of(uint8_t byte)
+{
+    return (enum record_format)(byte < 0x80 ? byte % 4
+                                            : RECORDS_INFLUX + byte % 2);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -82,8 +89,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct cutter *cutter = &cutters[i];
 
         memset(cutter, 0, sizeof(*cutter));
-        splitter_init(&cutter->splitter, (enum record_format)(data[0] % 4),
-                      ',');
+        splitter_init(&cutter->splitter, format_of(data[0]), ',');
         cutter->text = colander_slice_of(data + 1, size - 1);
         cutter->step = i == 0 ? size : i == 1 ? 1 : 7;
         cutter->forgets = i == 2;

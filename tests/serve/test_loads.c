@@ -12,6 +12,7 @@
 #include <zlib.h>
 
 #define PIECE ((size_t)64 << 10)
+#define HELD ((size_t)1 << 20)      /* by the server */
 #define HELD_MAX ((size_t)16 << 20) /* by the server and the sockets */
 #define BODY_SIZE ((size_t)24 << 20)
 
@@ -114,6 +115,25 @@ post(const struct served *served, const char *target, const char *body,
     (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n", size);
     post_head(fd, target, length);
     client_send(fd, body, size);
+    return client_rest(fd);
+}
+
+/* The same; the load begins to read once a mebibyte has come. */
+static char *
+post_slowly(const struct served *served, const char *target, const char *body,
+            size_t size)
+{
+    const size_t first = size < HELD ? size : HELD;
+    int fd = client_local(served);
+    const int begun = atomic_load(&begun_count);
+    char length[64];
+
+    (void)snprintf(length, sizeof(length), "Content-Length: %zu\r\n", size);
+    post_head(fd, target, length);
+    await(&begun_count, begun + 1);
+    client_send(fd, body, first);
+    atomic_store(&is_held, false);
+    client_send(fd, body + first, size - first);
     return client_rest(fd);
 }
 
@@ -296,7 +316,107 @@ SERVED_TEST(rows_before_a_cut_are_there_once_they_are_written)
     assert_int_equal(count_rows(served, "new"), 2);
 }
 
+/* ------------------------------------------------------- whole bodies --- */
+
+/* Sizes at which what is held is full, or nearly, when the body ends. */
+SERVED_TEST(a_body_may_end_where_what_is_held_is_full)
+{
+    const size_t sizes[] = {HELD - 1, HELD, HELD + 1, HELD + 100, 2 * HELD + 1};
+
+    start(served);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        char *body = malloc(sizes[i]);
+        char *reply;
+
+        assert_non_null(body);
+        memset(body, '\n', sizes[i]);
+        memcpy(body, "{\"n\":1}", 7);
+        memcpy(body + sizes[i] - 7, "{\"n\":2}", 7);
+        atomic_store(&is_held, true);
+        reply = post_slowly(served, "/load/new?format=jsonl", body, sizes[i]);
+        if (reply_status(reply) != 200 || strstr(reply, "\"rows\":2") == NULL)
+            fail_msg("a body of %zu bytes is answered '%s'", sizes[i], reply);
+        free(reply);
+        free(body);
+    }
+    assert_int_equal(count_rows(served, "new"), 2 * COUNT(sizes));
+}
+
+/* Reads one reply that has its length, and leaves the connection open. */
+static void
+assert_reply(int fd, int status, const char *text)
+{
+    char reply[4096];
+    size_t size = 0;
+    const char *body = NULL;
+    const char *length;
+
+    for (;;) {
+        const size_t got = client_read(fd, reply + size, 1);
+
+        if (got == 0)
+            fail_msg("the connection ends: '%.*s'", (int)size, reply);
+        reply[size += got] = '\0';
+        assert_true(size + 1 < sizeof(reply));
+        if (body == NULL && strstr(reply, "\r\n\r\n") != NULL)
+            body = strstr(reply, "\r\n\r\n") + 4;
+        length = strstr(reply, "Content-Length: ");
+        if (body != NULL &&
+            (length == NULL || strlen(body) >= strtoul(length + 16, NULL, 10)))
+            break;
+    }
+    if (reply_status(reply) != status || strstr(reply, text) == NULL)
+        fail_msg("'%s' is not %d '%s'", reply, status, text);
+}
+
+SERVED_TEST(one_connection_brings_many_bodies)
+{
+    int fd;
+
+    start(served);
+    fd = client_local(served);
+    for (int i = 0; i < 20; i++) {
+        client_say(fd, "POST /load/new HTTP/1.1\r\nHost: x\r\n"
+                       "Content-Length: 16\r\n\r\n"
+                       "{\"n\":1}\n{\"n\":2}\n");
+        assert_reply(fd, 200, "{\"rows\":2}\n");
+        client_say(fd, "POST /load/new HTTP/1.1\r\nHost: x\r\n"
+                       "Transfer-Encoding: chunked\r\n\r\n"
+                       "8\r\n{\"n\":1}\n\r\n0\r\n\r\n");
+        assert_reply(fd, 200, "{\"rows\":1}\n");
+        client_say(fd, "POST /load/new?key=x HTTP/1.1\r\nHost: x\r\n"
+                       "Content-Length: 7\r\n\r\nrefused");
+        assert_reply(fd, 400, "rows");
+        client_say(fd, "POST /load/refused HTTP/1.1\r\nHost: x\r\n"
+                       "Content-Length: 3\r\n\r\nabc");
+        assert_reply(fd, 400, "refused");
+        client_say(fd, "GET /get/rows?key=7&select=n HTTP/1.1\r\n"
+                       "Host: x\r\n\r\n");
+        assert_reply(fd, 200, "{\"_key\":7,\"n\":7}\n");
+    }
+    ZERO(close(fd));
+    assert_int_equal(count_rows(served, "new"), 60);
+}
+
 /* --------------------------------------------------------------- limits --- */
+
+SERVED_TEST(a_failed_load_does_not_wait_for_a_client_that_pauses)
+{
+    char byte;
+    int fd;
+
+    served->options.load_max = 1;
+    served->options.drop_ms = 300;
+    start(served);
+    fd = client_local(served);
+    post_head(fd, "/load/refused", "Content-Length: 1000\r\n");
+    client_say(fd, "{\"n\":1}\n");
+    await(&ended_count, 1);
+    assert_int_equal(client_read(fd, &byte, 1), 0); /* it is closed */
+    ZERO(close(fd));
+    client_awaits(served, "/metrics", "\ncolander_answers 1\n");
+    assert_posts(served, "/load/new", "{\"n\":1}\n", 200, "\"rows\":1");
+}
 
 /* Sends up to `size` bytes of lines, without waiting for long. */
 static size_t
@@ -413,6 +533,19 @@ SERVED_TEST(a_body_that_decompresses_to_far_more_is_refused)
     free(reply);
     free(blanks);
     free(packed);
+}
+
+/* A frame of zstd with a window of 16 MiB, and an empty last block. */
+SERVED_TEST(a_body_may_not_need_a_large_window)
+{
+    static const char frame[] = "\x28\xb5\x2f\xfd\x00\x70\x01\x00\x00";
+    char *reply;
+
+    start(served);
+    reply = post(served, "/load/new?format=jsonl", frame, sizeof(frame) - 1);
+    assert_int_equal(reply_status(reply), 413);
+    assert_non_null(strstr(reply, "a window of more than 8 MiB"));
+    free(reply);
 }
 
 /* ------------------------------------------------------------------ end --- */

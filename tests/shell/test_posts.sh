@@ -140,6 +140,44 @@ says 'colander: load: interrupted
 3 rows loaded
 to continue from the resume point, add --resume'
 
+# So does one that waits until another has ended.
+"$COLANDER" load data slow fifo --key id >out 2>err &
+client=$!
+exec 3>fifo
+printf '{"id":%s}\n' 4 5 >&3
+until [ "$("$COLANDER" find data slow --count)" = 5 ]; do
+    sleep 0.05
+done
+"$COLANDER" load data slow fifo --key id --resume >out2 2>err2 &
+waiting=$!
+sleep 0.5 # it may wait by now; if not, it must not end before it does
+kill -INT "$waiting"
+for ((i = 0; i < 1200; i++)); do
+    kill -0 "$waiting" 2>/dev/null || break
+    sleep 0.05
+done
+kill -9 "$waiting" 2>/dev/null
+status=0
+wait "$waiting" || status=$?
+[ "$status" = 130 ] || complain "a load that waits exits $status: $(cat err2)"
+exec 3>&-
+wait "$client" || complain "the load that was waited for exits $?"
+
+# A load that writes nothing leaves the rows that others have written meanwhile.
+curl -sS --unix-socket data/SOCKET 'http://data/load/vain?format=jsonl' \
+    -X POST -T fifo >vain.out 2>&1 &
+client=$!
+exec 3>fifo
+echo 'not a record' >&3
+until "$COLANDER" families data vain >out 2>err; do
+    sleep 0.05
+done
+run 0 put data vain '{"_key":1}'
+exec 3>&-
+wait "$client" || complain "a load of rejects exits $?"
+grep -q '"rows":0,.*"rejected":1' vain.out || complain "$(cat vain.out)"
+run 0 get data vain 1
+
 # Clients that are killed, and continue: every row is there, once.
 for ((i = 0; i < 60000; i++)); do
     echo "{\"n\":$i,\"text\":\"a text of some length that is not very short\"}"
