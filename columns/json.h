@@ -96,7 +96,8 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_json_reader_value(
     struct colander_value *value, struct colander_error *err);
 
 /* Sets *at to the position of the error in the last refused text, the one in
- * the message ("byte 17: "). Returns false if it has no single position. */
+ * the message ("byte 17: "). Returns false, and leaves *at, if it has no single
+ * position. */
 COLANDER_API bool
 colander_json_reader_fault(const struct colander_json_reader *reader,
                            size_t *at);

@@ -232,6 +232,9 @@ struct colander_load_options {
     const struct colander_load_files *elsewhere; /* NULL: the file system */
     bool syncs; /* what was loaded is on the disk, and not only in the log,
                  * once the load has ended (false) */
+    bool items_name_families; /* elasticsearch: an item that names no family is
+                               * rejected, and not for that of the load (false)
+                               */
 
     /* The column of the times by which rows are in families. The family of the
      * load is then one whose name is a pattern, see partitions.h; the others
@@ -245,10 +248,9 @@ struct colander_load_options {
 
     /* elasticsearch: items say what is done, also to other families than the
      * load's. Each is reported, in order, by the thread that runs the load
-     * (NULL: nothing is). A load of more than `items_max` (UINT64_MAX) fails.*/
+     * (NULL: nothing is). A load of more than `items_max` (UINT64_MAX) fails. */
     void (*report_item)(void *context, const struct colander_load_item *item);
     uint64_t items_max;
-    bool items_name_families; /* an item that names none is rejected (false) */
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record

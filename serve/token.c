@@ -175,7 +175,7 @@ is_named_token(const struct token *token, const char *text)
 bool
 token_is_in_header(const struct token *token, const char *header)
 {
-    char decoded[3 * TOKEN_SIZE_MAX];
+    char decoded[3 * TOKEN_SIZE_MAX] = "";
     const size_t size = strcspn(header, " ");
     const char *given = header + size + (header[size] != '\0');
 

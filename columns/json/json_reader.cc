@@ -454,6 +454,7 @@ bool
 colander_json_reader_fault(const struct colander_json_reader *reader,
                            size_t *at)
 {
-    *at = reader->fault_at;
+    if (reader->has_fault)
+        *at = reader->fault_at;
     return reader->has_fault;
 }

@@ -179,8 +179,7 @@ FIXTURE_TEST(a_bad_item_is_one_item_and_harms_no_other)
         "{\"update\":{\"_id\":\"x\"}}\n{\"script\":\"n\"}\n",
         "{\"update\":{\"_id\":\"x\"}}\n{\"doc\":5}\n",
         "{\"update\":{\"_id\":\"x\"}}\n{}\n",
-        "{\"update\":{\"_id\":\"x\"}}\n"
-        "{\"doc\":{\"_key\":1},\"doc_as_upsert\":true}\n",
+        "{\"update\":{\"_id\":\"x\"}}\n{\"doc\":{\"_key\":1}}\n",
         "{\"update\":{}}\n{\"doc\":{\"n\":1}}\n",
         "{\"delete\":{}}\n",
         "{\"upsert\":{\"_id\":\"x\"}}\n{\"n\":1}\n",
@@ -312,6 +311,33 @@ FIXTURE_TEST(items_without_an_id_may_have_a_hash_or_columns_as_key)
         assert_int_equal(count_rows(family), 1);
         colander_buffer_release(&body.outcomes);
     }
+}
+
+/* -------------------------------------------------------------- rejects --- */
+
+static void
+note_column(void *context, const struct colander_load_reject *reject)
+{
+    struct body *body = context;
+    char text[60];
+
+    (void)snprintf(text, sizeof(text), "%d:%d\n", (int)reject->line,
+                   (int)reject->column);
+    OK(colander_buffer_append(&body->outcomes, text, strlen(text), NULL));
+}
+
+/* Not where the record before was at fault. */
+FIXTURE_TEST(a_record_that_is_wrong_as_a_whole_is_reported_at_its_beginning)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct body body;
+
+    body_init(&body, fixture, "jsonl",
+              "{\"text\":\"of some length\",\"n\":oops}\n{\"_key\":{}}");
+    body.options.report_reject = note_column;
+    OK(load(&body, family));
+    assert_string_equal((char *)body.outcomes.data, "1:30\n2:1\n");
+    colander_buffer_release(&body.outcomes);
 }
 
 /* ----------------------------------------------------------------- late --- */
