@@ -530,7 +530,7 @@ begin(struct colander_load *load, const char *const *files, size_t count,
                              &load->limits, resumes ? rejects_size : 0,
                              &load->is_cancelled, &load->stats, &load->writer,
                              err);
-    if (code == COLANDER_OK && !resumes)
+    if (code == COLANDER_OK && !resumes && !load->options.items_name_families)
         code = forget_resume_points(load, files, count, err);
     return code;
 }

@@ -248,7 +248,8 @@ struct colander_load_options {
 
     /* elasticsearch: items say what is done, also to other families than the
      * load's. Each is reported, in order, by the thread that runs the load
-     * (NULL: nothing is). A load of more than `items_max` (UINT64_MAX) fails. */
+     * (NULL: nothing is). A load of more than `items_max` fails (UINT64_MAX).
+     */
     void (*report_item)(void *context, const struct colander_load_item *item);
     uint64_t items_max;
 };

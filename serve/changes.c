@@ -44,7 +44,11 @@ static const struct choice update_choices[] = {
 };
 
 static const struct change load_change = {
-    .command = "load", .choices = load_choices, .has_body = true};
+    .command = "load",
+    .choices = load_choices,
+    .has_body = true,
+    .prints = true,
+};
 static const struct change delete_change = {
     .command = "delete", .choices = delete_choices, .has_words = true};
 static const struct change update_change = {
@@ -107,8 +111,8 @@ write_change(struct writer *writer, struct answer *answer,
                             "the command exits with status %d", status);
     if (run->change->answer != NULL)
         return run->change->answer(run, bytes, err);
-    if (run->change->prints && result->failure.code == COLANDER_OK)
-        return COLANDER_OK;
+    if (bytes->size > 0 && result->failure.code == COLANDER_OK)
+        return COLANDER_OK;       /* it has printed its answer */
     colander_buffer_clear(bytes); /* what was printed before a failure */
     return append_result(run, bytes, err);
 }

@@ -35,7 +35,7 @@ struct change {
     const char *family; /* the parameter that names it; NULL: the path does */
     bool has_body;
     bool has_words; /* in the parameter q */
-    bool prints;    /* what it prints is the answer, unless it fails */
+    bool prints;    /* what it prints, if anything, is the answer */
 
     /* Appends the answer, and sets the status; NULL: as changes.h says. */
     enum colander_code (*answer)(struct change_run *run,

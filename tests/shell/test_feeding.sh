@@ -106,6 +106,9 @@ has e 2 'n?'
 posts 200 '"errors":false' '/f/_bulk?key=:hash' '{"index":{}}\n{"n":1}\n'
 posts 200 '"errors":false' '/f/_bulk?key=:hash' '{"index":{}}\n{"n":1}\n' -X PUT
 has f 1 n=1
+posts 200 '^{"items":\[{"index":{"_index":"f",.*"errors":false' \
+    '/load/f?format=elasticsearch' '{"index":{}}\n{"n":2}\n'
+posts 200 '^{"rows":1,' '/load/f?format=influx&precision=s' 'a v=1 1\n'
 posts 200 'the action has no _index' '/_bulk' '{"index":{}}\n{"n":1}\n'
 posts 200 '{"items":\[\],"errors":false' '/_bulk' ''
 posts 400 "unknown parameter 'pipeline'" '/_bulk?pipeline=p' "$bulk"
