@@ -214,6 +214,7 @@ if [ -n "$(type -P rsyslogd)" ] &&
     rsyslogd -n -f "$work/rsyslog.conf" -i "$work/rsyslog.pid" 2>rsyslog.err &
     agent=$!
     until [ -S log ]; do
+        kill -0 "$agent" 2>/dev/null || break
         sleep 0.05
     done
     for ((i = 0; i < 200; i++)); do
@@ -238,7 +239,7 @@ if [ -n "$(type -P syslog-ng)" ]; then
     syslog-ng -F -f ng.conf -R ng.persist -p ng.pid -c ng.ctl 2>ng.err &
     agent=$!
     until [ -S ng ]; do
-        kill -0 "$agent" || break
+        kill -0 "$agent" 2>/dev/null || break
         sleep 0.05
     done
     for ((i = 0; i < 200; i++)); do
@@ -257,7 +258,7 @@ if [ -n "$(type -P collectd)" ] &&
     ! ldd /usr/lib/collectd/write_http.so | grep -q 'not found'; then
     configuration '`/etc/collectd/collectd.conf.d/colander.conf`'
     {
-        echo 'Interval 0.2'
+        echo 'Interval 0.05' # so that a buffer is soon full
         echo "BaseDir \"$work\""
         echo 'Hostname "laboratory"'
         echo 'LoadPlugin load'
@@ -265,9 +266,8 @@ if [ -n "$(type -P collectd)" ] &&
     } >collectd.conf
     collectd -f -C collectd.conf -P collectd.pid >collectd.err 2>&1 &
     agent=$!
-    sleep 1
-    stop_agent # it sends what it has
     awaits 1 metrics host=laboratory plugin=load 'time>@now-1d' --limit 1
+    stop_agent
     run 0 find data metrics plugin=load --limit 1
     prints_some '"values":\[[0-9.]+,[0-9.]+,[0-9.]+\],.*"dsnames":\["shortterm",'
 else
@@ -280,15 +280,19 @@ colander() {
 
 if [ -n "$(type -P mosquitto)" ] && [ -n "$(type -P mosquitto_sub)" ]; then
     configuration '## MQTT'
-    mqtt=$((port ^ 1))
-    printf 'listener %s 127.0.0.1\nallow_anonymous true\n' $mqtt >mosquitto.conf
-    mosquitto -c mosquitto.conf >mosquitto.err 2>&1 &
-    agent=$!
-    sed -i "s/mosquitto_sub/& -p $mqtt -C 20/" configuration
-    until mosquitto_pub -p $mqtt -t hello -m x 2>mosquitto.err; do
-        kill -0 "$agent" 2>/dev/null || break
-        sleep 0.05
+    for ((try = 0; try < 20; try++)); do # until a port is free
+        mqtt=$((20000 + RANDOM % 10000))
+        printf 'listener %s 127.0.0.1\nallow_anonymous true\n' $mqtt \
+            >mosquitto.conf
+        mosquitto -c mosquitto.conf >mosquitto.err 2>&1 &
+        agent=$!
+        until mosquitto_pub -p $mqtt -t hello -m x 2>pub.err; do
+            kill -0 "$agent" 2>/dev/null || break
+            sleep 0.05
+        done
+        kill -0 "$agent" 2>/dev/null && break
     done
+    sed -i "s/mosquitto_sub/& -p $mqtt -C 20/" configuration
     (eval "$(cat configuration)") >sub.out 2>&1 &
     loading=$!
     for ((i = 0; ; i++)); do # until the subscriber is there
