@@ -68,6 +68,12 @@ COLANDER_API bool colander_times_read(struct colander_slice text,
 COLANDER_API bool colander_duration_read(struct colander_slice text,
                                          int64_t *seconds);
 
+/* Reads a time as above, or a duration, which is that time before now. Sets
+ * *value to what colander_where_written compares with it, which may borrow the
+ * text. Returns false if the text is neither. */
+COLANDER_API bool colander_moment_read(const char *text,
+                                       struct colander_value *value);
+
 /* ---------------------------------------------------------- conditions --- */
 
 /* Where words are wrong. */

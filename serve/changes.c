@@ -43,6 +43,55 @@ static const struct choice update_choices[] = {
     ROW_CHOICES,
 };
 
+static const struct choice columns_choices[] = {
+    {"all", "--all", true, false, NULL},
+    {"depth", "--depth", false, false, NULL},
+    {"like", "--like", false, false, NULL},
+    {"rows", "--rows", false, false, NULL},
+    CHOICES_END,
+};
+
+#define MEASURE(name)                                                          \
+    {                                                                          \
+        name, "--" name, false, true, NULL                                     \
+    }
+
+static const struct choice group_choices[] = {
+    {"any", "--any", false, true, NULL},
+    {"by", "--by", false, true, NULL},
+    {"count", "--count", true, false, NULL},
+    {"fill", "--fill", false, false, NULL},
+    {"from", "--from", false, false, NULL},
+    {"having", "--having", false, true, NULL},
+    {"i", "-i", true, false, NULL},
+    {"key", "--key", false, false, NULL},
+    {"limit", "--limit", false, false, NULL},
+    {"memory", "--memory", false, false, NULL},
+    {"order", "--order", false, false, NULL},
+    {"prefix", "--prefix", false, false, NULL},
+    {"search", "--search", false, true, NULL},
+    {"since", "--since", false, false, NULL},
+    {"time", "--time", false, false, NULL},
+    {"to", "--to", false, false, NULL},
+    {"top", "--top", false, false, NULL},
+    {"until", "--until", false, false, NULL},
+    MEASURE("approx-distinct"),
+    MEASURE("avg"),
+    MEASURE("distinct"),
+    MEASURE("first"),
+    MEASURE("last"),
+    MEASURE("max"),
+    MEASURE("min"),
+    MEASURE("p50"),
+    MEASURE("p75"),
+    MEASURE("p90"),
+    MEASURE("p95"),
+    MEASURE("p99"),
+    MEASURE("p999"),
+    MEASURE("sum"),
+    CHOICES_END,
+};
+
 static const struct change load_change = {
     .command = "load",
     .choices = load_choices,
@@ -53,6 +102,12 @@ static const struct change delete_change = {
     .command = "delete", .choices = delete_choices, .has_words = true};
 static const struct change update_change = {
     .command = "update", .choices = update_choices, .has_words = true};
+static const struct change columns_change = {
+    .command = "columns", .choices = columns_choices, .reads = true};
+static const struct change group_change = {.command = "group",
+                                           .choices = group_choices,
+                                           .has_words = true,
+                                           .reads = true};
 
 /* --------------------------------------------------------------- writer --- */
 
@@ -115,6 +170,58 @@ write_change(struct writer *writer, struct answer *answer,
         return COLANDER_OK;       /* it has printed its answer */
     colander_buffer_clear(bytes); /* what was printed before a failure */
     return append_result(run, bytes, err);
+}
+
+/* Appends the last line of what a command has printed. */
+static enum colander_code
+append_last(struct change_run *run, struct colander_buffer *bytes,
+            struct colander_error *err)
+{
+    enum colander_code code;
+
+    colander_row_builder_end(run->result.facts);
+    code = reply_append_built(bytes, run->result.facts, err);
+    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
+                               : code;
+}
+
+static enum colander_code
+write_lines(struct writer *writer, struct answer *answer,
+            struct colander_buffer *bytes, bool *is_end,
+            struct colander_error *err)
+{
+    struct change_run *run = (struct change_run *)writer;
+    const struct colander_error *failure = &run->result.failure;
+    enum colander_code code;
+    int status = 0;
+
+    *is_end = true;
+    colander_row_builder_begin_map(run->result.facts, "_end");
+    code = run_perform(&run->run, answer, bytes, &status, err);
+    if (code == COLANDER_OK && answer_stopped(answer) != ANSWER_GOES_ON)
+        code = COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    else if (code == COLANDER_OK && failure->code != COLANDER_OK)
+        code = COLANDER_FAIL(err, failure->code, "%s", failure->message);
+    else if (code == COLANDER_OK && status != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO,
+                             "the command exits with status %d", status);
+    return code == COLANDER_OK ? append_last(run, bytes, err) : code;
+}
+
+static enum colander_code
+fail_lines(struct writer *writer, struct colander_buffer *bytes,
+           const struct colander_error *failure)
+{
+    struct change_run *run = (struct change_run *)writer;
+    struct colander_slice left; /* facts */
+
+    colander_row_builder_end(run->result.facts);
+    (void)!colander_row_builder_finish(run->result.facts, &left, NULL);
+    reply_build_error(run->result.facts, colander_code_name(failure->code),
+                      failure->message, NULL, 0);
+    if (reply_append_built(bytes, run->result.facts, NULL) != COLANDER_OK)
+        return COLANDER_NO_MEMORY;
+    return colander_buffer_append(bytes, "\n", 1, NULL);
 }
 
 /* It fails before it has begun, or not at all. */
@@ -216,8 +323,10 @@ read_parameters(struct change_run *run, const struct parameters *parameters,
     words[command->word_count++] = run->change->command;
     add_presets(run, parameters);
     for (size_t i = 0; i < parameters->count && code == COLANDER_OK; i++) {
-        if (run->change->has_words &&
-            strcmp(parameters->list[i].name, "q") == 0)
+        if ((run->change->has_words &&
+             strcmp(parameters->list[i].name, "q") == 0) ||
+            (run->change->reads &&
+             strcmp(parameters->list[i].name, "timeout") == 0))
             continue;
         *parameter = parameters->list[i].name;
         code = add_choice(run, parameters, &parameters->list[i], err);
@@ -288,7 +397,7 @@ change_make(const struct change *change, struct server *server,
     enum colander_code code;
 
     *offset = 0;
-    if (server->options.is_read_only)
+    if (server->options.is_read_only && !change->reads)
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the server has opened the store to read");
     code = split_words(change, parameters, &words, parameter, offset, err);
@@ -305,13 +414,14 @@ change_make(const struct change *change, struct server *server,
     run = (struct change_run *)made;
     run->change = change;
     run->words = words;
-    run->run.writer.write = write_change;
-    run->run.writer.fail = fail_change;
+    run->run.prints = change->prints || change->reads;
+    run->run.streams = change->reads;
+    run->run.writer.write = change->reads ? write_lines : write_change;
+    run->run.writer.fail = change->reads ? fail_lines : fail_change;
     run->run.writer.destroy = destroy_change;
-    run->run.writer.content_type = REPLY_JSON;
+    run->run.writer.content_type = change->reads ? REPLY_JSONL : REPLY_JSON;
     run->run.writer.header = change->header;
     run->run.writer.header_value = change->header_value;
-    run->run.prints = change->prints;
     run->run.command.is_local = parameters->is_local;
     run->run.command.result = &run->result;
     run->result.facts = colander_row_builder_create();
@@ -360,5 +470,23 @@ changes_update(struct server *server, struct parameters *parameters,
                struct colander_error *err)
 {
     return change_make(&update_change, server, parameters, writer, parameter,
+                       offset, err);
+}
+
+enum colander_code
+changes_columns(struct server *server, struct parameters *parameters,
+                struct writer **writer, const char **parameter, size_t *offset,
+                struct colander_error *err)
+{
+    return change_make(&columns_change, server, parameters, writer, parameter,
+                       offset, err);
+}
+
+enum colander_code
+changes_group(struct server *server, struct parameters *parameters,
+              struct writer **writer, const char **parameter, size_t *offset,
+              struct colander_error *err)
+{
+    return change_make(&group_change, server, parameters, writer, parameter,
                        offset, err);
 }

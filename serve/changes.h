@@ -1,12 +1,17 @@
 /*
- * Changes: requests that write. Each is a command of the program, run with the
- * parameters of the request as its options, and answers with what it did:
+ * Changes: requests that are commands of the program, run with the parameters
+ * of the request as options. Those that write answer with what they did:
  *
  *     POST /load/tweets?key=id        the records are the body
  *     {"rows":2,"new":2,"replaced":0,"kept":0,"rejected":1,
  *      "rejects":[{"line":2,"column":1,"reason":"..."}]}
  *
- * A failure has {"error":{...}} beside what was done before it.
+ * A failure has {"error":{...}} beside what was done before it. Those that only
+ * read answer with the lines that they print, and one more:
+ *
+ *     GET /group/tweets?by=lang
+ *     {"lang":"en","count":2}
+ *     {"_end":{"groups":1,"rows":2}}
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,5 +41,18 @@ enum colander_code changes_update(struct server *server,
                                   struct writer **writer,
                                   const char **parameter, size_t *offset,
                                   struct colander_error *err);
+
+/* These two read. */
+
+enum colander_code changes_columns(struct server *server,
+                                   struct parameters *parameters,
+                                   struct writer **writer,
+                                   const char **parameter, size_t *offset,
+                                   struct colander_error *err);
+
+enum colander_code changes_group(struct server *server,
+                                 struct parameters *parameters,
+                                 struct writer **writer, const char **parameter,
+                                 size_t *offset, struct colander_error *err);
 
 #endif

@@ -35,6 +35,8 @@ struct change {
     const char *family; /* the parameter that names it; NULL: the path does */
     bool has_body;
     bool has_words; /* in the parameter q */
+    bool reads;     /* it only reads: its lines are the answer, and the facts
+                     * its last one */
     bool prints;    /* what it prints, if anything, is the answer */
 
     /* Appends the answer, and sets the status; NULL: as changes.h says. */

@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef enum colander_code append_facts(struct server *server,
+struct facts;
+
+typedef enum colander_code append_facts(const struct facts *facts,
                                         struct colander_buffer *bytes,
                                         struct colander_error *err);
 
@@ -17,6 +19,7 @@ struct facts {
     struct writer writer; /* first */
     struct server *server;
     append_facts *append;
+    bool has_times; /* of families: the oldest and the newest */
 };
 
 static enum colander_code
@@ -28,7 +31,7 @@ write_facts(struct writer *writer, struct answer *answer,
 
     (void)answer;
     *is_end = true;
-    return facts->append(facts->server, bytes, err);
+    return facts->append(facts, bytes, err);
 }
 
 /* Facts come in one step, so they fail before they begin. */
@@ -47,16 +50,25 @@ destroy_facts(struct writer *writer)
     free(writer);
 }
 
+static append_facts append_families;
+
 static enum colander_code
 make(struct server *server, const struct parameters *parameters,
      append_facts *append, const char *content_type, struct writer **writer,
      const char **parameter, struct colander_error *err)
 {
     static const char *const names[] = {"timeout", NULL};
-    enum colander_code code =
-        parameters_check(parameters, names, 1, parameter, err);
+    static const char *const family_names[] = {"timeout", "times", NULL};
+    const bool is_families = append == append_families;
+    enum colander_code code = parameters_check(
+        parameters, is_families ? family_names : names, 2, parameter, err);
     struct facts *facts;
+    bool has_times = false;
 
+    if (code == COLANDER_OK && is_families) {
+        *parameter = "times";
+        code = parameters_flag(parameters, *parameter, &has_times, err);
+    }
     if (code != COLANDER_OK)
         return code;
     facts = calloc(1, sizeof(*facts));
@@ -69,6 +81,7 @@ make(struct server *server, const struct parameters *parameters,
     facts->writer.content_type = content_type;
     facts->server = server;
     facts->append = append;
+    facts->has_times = has_times;
     *writer = &facts->writer;
     return COLANDER_OK;
 }
@@ -161,16 +174,49 @@ begin_line(struct colander_error *err)
 }
 
 static enum colander_code
-append_health(struct server *server, struct colander_buffer *bytes,
+append_health(const struct facts *facts, struct colander_buffer *bytes,
               struct colander_error *err)
 {
     struct colander_row_builder *builder = begin_line(err);
 
-    (void)server;
+    (void)facts;
     if (builder == NULL)
         return COLANDER_NO_MEMORY;
     colander_row_builder_add(builder, "status", colander_text("ok"));
     return finish_line(builder, COLANDER_OK, bytes, err);
+}
+
+/* What families are added to. */
+struct list {
+    struct colander_row_builder *builder;
+    bool has_times;
+};
+
+/* Adds the time column, and the oldest and newest time in it. */
+static enum colander_code
+add_times(const struct list *list, struct colander_family *family,
+          struct colander_error *err)
+{
+    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    struct colander_value oldest = colander_null();
+    struct colander_value newest = colander_null();
+    bool found = false;
+    enum colander_code code =
+        colander_family_time_column(family, &path, &found, err);
+    const char *column = (const char *)path.data;
+
+    if (code == COLANDER_OK && found)
+        colander_row_builder_add(list->builder, "time_column",
+                                 colander_text(column));
+    if (code == COLANDER_OK && found && list->has_times)
+        code = colander_family_time_range(family, column, &oldest, &newest,
+                                          &found, err);
+    if (code == COLANDER_OK && found && list->has_times) {
+        colander_row_builder_add(list->builder, "oldest", oldest);
+        colander_row_builder_add(list->builder, "newest", newest);
+    }
+    colander_buffer_release(&path);
+    return code;
 }
 
 static enum colander_code
@@ -178,40 +224,32 @@ add_family(void *context, const char *name, struct colander_family *family,
            const struct colander_family_sizes *sizes,
            struct colander_error *err)
 {
-    struct colander_row_builder *builder = context;
-    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
-    bool found = false;
-    enum colander_code code =
-        colander_family_time_column(family, &path, &found, err);
+    const struct list *list = context;
+    enum colander_code code;
 
-    if (code == COLANDER_OK) {
-        colander_row_builder_begin_map(builder, NULL);
-        colander_row_builder_add(builder, "name", colander_text(name));
-        for (size_t i = 0; i < SIZE_COUNT; i++)
-            colander_row_builder_add(builder, sizes_of_family[i].name,
-                                     colander_unsigned(size_of(sizes, i)));
-        if (found)
-            colander_row_builder_add(builder, "time_column",
-                                     colander_text((const char *)path.data));
-        colander_row_builder_end(builder);
-    }
-    colander_buffer_release(&path);
+    colander_row_builder_begin_map(list->builder, NULL);
+    colander_row_builder_add(list->builder, "name", colander_text(name));
+    for (size_t i = 0; i < SIZE_COUNT; i++)
+        colander_row_builder_add(list->builder, sizes_of_family[i].name,
+                                 colander_unsigned(size_of(sizes, i)));
+    code = add_times(list, family, err);
+    colander_row_builder_end(list->builder);
     return code;
 }
 
 static enum colander_code
-append_families(struct server *server, struct colander_buffer *bytes,
+append_families(const struct facts *facts, struct colander_buffer *bytes,
                 struct colander_error *err)
 {
-    struct colander_row_builder *builder = begin_line(err);
+    struct list list = {begin_line(err), facts->has_times};
     enum colander_code code;
 
-    if (builder == NULL)
+    if (list.builder == NULL)
         return COLANDER_NO_MEMORY;
-    colander_row_builder_begin_array(builder, "families");
-    code = visit_families(server->store, add_family, builder, err);
-    colander_row_builder_end(builder);
-    return finish_line(builder, code, bytes, err);
+    colander_row_builder_begin_array(list.builder, "families");
+    code = visit_families(facts->server->store, add_family, &list, err);
+    colander_row_builder_end(list.builder);
+    return finish_line(list.builder, code, bytes, err);
 }
 
 struct sums {
@@ -246,10 +284,11 @@ answer_count(struct server *server)
 }
 
 static enum colander_code
-append_stats(struct server *server, struct colander_buffer *bytes,
+append_stats(const struct facts *facts, struct colander_buffer *bytes,
              struct colander_error *err)
 {
     struct colander_row_builder *builder = begin_line(err);
+    struct server *server = facts->server;
     struct sums sums = {0, {0}};
     uint64_t request_count = 0;
     enum colander_code code;
@@ -382,12 +421,12 @@ add_server_metrics(struct text *text, struct server *server)
 }
 
 static enum colander_code
-append_metrics(struct server *server, struct colander_buffer *bytes,
+append_metrics(const struct facts *facts, struct colander_buffer *bytes,
                struct colander_error *err)
 {
     struct text text = {bytes, COLANDER_OK, err, 0};
 
-    add_server_metrics(&text, server);
+    add_server_metrics(&text, facts->server);
     for (; text.metric < SIZE_COUNT && text.code == COLANDER_OK;
          text.metric++) {
         char name[32];
@@ -396,8 +435,8 @@ append_metrics(struct server *server, struct colander_buffer *bytes,
                        sizes_of_family[text.metric].name);
         add_head(&text, name, "gauge", sizes_of_family[text.metric].help);
         if (text.code == COLANDER_OK)
-            text.code =
-                visit_families(server->store, add_family_metric, &text, err);
+            text.code = visit_families(facts->server->store, add_family_metric,
+                                       &text, err);
     }
     return text.code;
 }

@@ -22,6 +22,8 @@ struct find {
     struct colander_row_builder *builder; /* of frames */
     struct colander_buffer row;           /* with the columns that matched */
     struct colander_buffer cut;           /* the selected columns */
+    struct colander_buffer place;         /* the last key in hexadecimal digits,
+                                           * if there may be more rows */
     struct answer *answer;                /* that is being written */
     uint64_t row_count;
     uint64_t skipped;
@@ -35,9 +37,15 @@ static const struct field explain_fields[] = {
     COUNT("files_pruned", files_pruned),
     COUNT("files_located", files_located),
     COUNT("files_read", files_read),
+    COUNT("files_unsure", files_unsure),
+    COUNT("segments_read", segments_read),
+    COUNT("recent_found", recent_found),
     COUNT("candidates", candidate_count),
     COUNT("rows_read", rows_read),
     COUNT("rows_verified", rows_verified),
+    COUNT("rows_direct", rows_direct),
+    COUNT("rows_gone", rows_gone),
+    COUNT("rows_false", rows_false),
     COUNT("bytes_read", bytes_read),
     COUNT("plan_us", plan_time),
     COUNT("read_us", read_time),
@@ -115,6 +123,26 @@ append_row(struct find *find, struct colander_slice key,
     return code;
 }
 
+/* Keeps where another find may continue. */
+static enum colander_code
+keep_place(struct find *find, struct colander_slice key,
+           struct colander_error *err)
+{
+    static const char digits[] = "0123456789abcdef";
+    enum colander_code code =
+        colander_buffer_reserve(&find->place, 2 * key.size + 1, err);
+
+    for (size_t i = 0; i < key.size && code == COLANDER_OK; i++) {
+        const char both[2] = {digits[key.data[i] >> 4],
+                              digits[key.data[i] & 0x0f]};
+
+        code = colander_buffer_append(&find->place, both, sizeof(both), err);
+    }
+    return code == COLANDER_OK
+               ? colander_buffer_append(&find->place, "", 1, err)
+               : code;
+}
+
 /* Appends a row of a find, unless it is skipped. */
 static enum colander_code
 pass_row(struct find *find, const struct colander_result *result,
@@ -124,6 +152,8 @@ pass_row(struct find *find, const struct colander_result *result,
     struct colander_slice row = result->row;
     enum colander_code code = COLANDER_OK;
 
+    if (question_passed(question, result->key))
+        return COLANDER_OK;
     if (find->skipped < question->skip) {
         find->skipped++;
         return COLANDER_OK;
@@ -139,11 +169,13 @@ pass_row(struct find *find, const struct colander_result *result,
     }
     if (code == COLANDER_OK)
         code = append_row(find, result->key, row, bytes, err);
-    if (code == COLANDER_OK) {
-        find->row_count++;
-        atomic_fetch_add(&find->server->row_count, 1);
-    }
-    return code;
+    if (code != COLANDER_OK)
+        return code;
+    find->row_count++;
+    atomic_fetch_add(&find->server->row_count, 1);
+    return find->row_count == question->limit && question->wants_cursor
+               ? keep_place(find, result->key, err)
+               : COLANDER_OK;
 }
 
 static void
@@ -172,6 +204,9 @@ append_end(struct find *find, struct colander_buffer *bytes,
     colander_row_builder_begin_map(find->builder, "_end");
     colander_row_builder_add(find->builder, "rows",
                              colander_unsigned(find->row_count));
+    if (find->place.size > 0)
+        colander_row_builder_add(find->builder, "cursor",
+                                 colander_text((const char *)find->place.data));
     if (find->question.explains)
         add_explanation(find);
     colander_row_builder_end(find->builder);
@@ -322,6 +357,9 @@ write_rows(struct writer *writer, struct answer *answer,
     while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {
         struct colander_result result;
 
+        is_row = find->row_count < find->question.limit;
+        if (!is_row)
+            break;
         code = next_row(find, &is_row, &result, err);
         if (code == COLANDER_OK && is_row)
             code = pass_row(find, &result, bytes, err);
@@ -379,6 +417,7 @@ destroy_find(struct writer *writer)
     colander_row_builder_destroy(find->builder);
     colander_buffer_release(&find->row);
     colander_buffer_release(&find->cut);
+    colander_buffer_release(&find->place);
     colander_family_close(find->family);
     question_release(&find->question);
     free(find);

@@ -130,6 +130,24 @@ split_path(struct parameters *parameters, char *path,
     return COLANDER_OK;
 }
 
+/* A client that follows the rules of URLs cannot send the path /find/.., so the
+ * family may also be a parameter. */
+static void
+take_family(struct parameters *parameters)
+{
+    struct parameter *list = parameters->list;
+    size_t at = 0;
+
+    while (at < parameters->count && strcmp(list[at].name, "family") != 0)
+        at++;
+    if (parameters->path[0] == NULL || parameters->path[1] != NULL ||
+        at == parameters->count || list[at].value[0] == '\0')
+        return;
+    parameters->path[1] = (char *)list[at].value;
+    memmove(&list[at], &list[at + 1],
+            (--parameters->count - at) * sizeof(*list));
+}
+
 enum colander_code
 parameters_read(struct parameters *parameters, const char *target,
                 struct colander_error *err)
@@ -146,6 +164,8 @@ parameters_read(struct parameters *parameters, const char *target,
     code = split_path(parameters, path, err);
     if (code == COLANDER_OK && query != NULL)
         code = add_all(parameters, query, err);
+    if (code == COLANDER_OK)
+        take_family(parameters);
     return code;
 }
 

@@ -4,8 +4,9 @@
  *     /find/my%20rows?q=lang%3Den&limit=5
  *
  * The path is split at slashes before it is decoded, so that a family may have
- * a slash in its name. A form in the body adds parameters to those of the
- * target.
+ * a slash in its name. It may be the parameter `family` of the target instead,
+ * as in /find?family=my%20rows. A form in the body adds parameters to those of
+ * the target.
  *
  * Memory: all texts are C strings, owned by the parameters until release
  *

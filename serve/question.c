@@ -6,11 +6,11 @@
 
 /* Those that may be there once come first. */
 static const char *const find_names[] = {
-    "q",       "i",   "limit",  "skip",   "order", "reverse",
-    "format",  "key", "prefix", "from",   "to",    "explain",
-    "timeout", "any", "search", "select", NULL,
+    "q",     "i",      "limit", "skip",   "order",   "reverse", "format",
+    "key",   "prefix", "from",  "to",     "explain", "timeout", "since",
+    "until", "cursor", "any",   "search", "select",  NULL,
 };
-#define FIND_SINGLE_COUNT 13
+#define FIND_SINGLE_COUNT 16
 
 static const char *const get_names[] = {"key", "format", "timeout", "select",
                                         NULL};
@@ -229,6 +229,126 @@ read_numbers(struct question *question, const char **parameter,
     return parameters_flag(parameters, *parameter, &question->explains, err);
 }
 
+/* --------------------------------------------------------------- cursor --- */
+
+static int
+digit_of(char character)
+{
+    if (character >= '0' && character <= '9')
+        return character - '0';
+    return character >= 'a' && character <= 'f' ? character - 'a' + 10 : -1;
+}
+
+/* Reads the key that a find has got to, in hexadecimal digits. */
+static enum colander_code
+read_cursor(struct question *question, const char **parameter, size_t *offset,
+            struct colander_error *err)
+{
+    const char *text;
+    enum colander_code code = COLANDER_OK;
+
+    *parameter = "cursor";
+    text = parameters_value(&question->parameters, *parameter);
+    question->wants_cursor = text != NULL;
+    if (text == NULL)
+        return COLANDER_OK;
+    for (size_t i = 0; text[i] != '\0' && code == COLANDER_OK; i += 2) {
+        const int high = digit_of(text[i]);
+        const int low = high < 0 ? -1 : digit_of(text[i + 1]);
+        const uint8_t byte = (uint8_t)(high << 4 | low);
+
+        *offset = i;
+        if (low < 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "not the cursor of an answer");
+        code = colander_buffer_append(&question->cursor, &byte, 1, err);
+    }
+    if (code == COLANDER_OK && question->order != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a cursor is a key, and excludes order: use skip");
+    return code;
+}
+
+/* Begins the range at the cursor, unless it begins later. */
+static enum colander_code
+apply_cursor(struct question *question, struct colander_error *err)
+{
+    struct colander_buffer *bound =
+        &question->keys[question->query.is_reverse ? COLANDER_KEY_TO
+                                                   : COLANDER_KEY_FROM];
+    const struct colander_slice cursor =
+        colander_buffer_slice(&question->cursor);
+    const int order =
+        colander_slice_compare(cursor, colander_buffer_slice(bound));
+
+    if (cursor.size == 0 ||
+        (bound->size > 0 &&
+         (question->query.is_reverse ? order > 0 : order < 0)))
+        return COLANDER_OK;
+    colander_buffer_clear(bound);
+    return colander_buffer_append(bound, cursor.data, cursor.size, err);
+}
+
+bool
+question_passed(const struct question *question, struct colander_slice key)
+{
+    const struct colander_slice cursor =
+        colander_buffer_slice(&question->cursor);
+
+    if (cursor.size == 0)
+        return false;
+    return question->query.is_reverse
+               ? colander_slice_compare(key, cursor) >= 0
+               : colander_slice_compare(key, cursor) <= 0;
+}
+
+/* ---------------------------------------------------------------- times --- */
+
+/* Joins the conditions that `since` and `until` are. */
+static enum colander_code
+read_times(struct question *question, struct colander_family *family,
+           const char **parameter, struct colander_error *err)
+{
+    static const struct {
+        const char *name;
+        enum colander_operator how;
+    } bounds[] = {
+        {"since", COLANDER_OPERATOR_GE},
+        {"until", COLANDER_OPERATOR_LT},
+    };
+    struct colander_buffer column = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+    bool found = false;
+
+    for (size_t i = 0; i < 2 && code == COLANDER_OK; i++) {
+        const char *text =
+            parameters_value(&question->parameters, bounds[i].name);
+        struct colander_value value;
+
+        if (text == NULL)
+            continue;
+        *parameter = bounds[i].name;
+        code = colander_family_time_column(family, &column, &found, err);
+        if (code == COLANDER_OK && !found)
+            code = COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "family '%s' has no time column: set one with "
+                                 "'colander families STORE FAMILY --time "
+                                 "COLUMN'",
+                                 colander_family_name(family));
+        if (code == COLANDER_OK && !colander_moment_read(text, &value))
+            code = COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "expected a time, a date or a duration such "
+                                 "as 1h30m or 7d");
+        if (code == COLANDER_OK)
+            code = join(question,
+                        colander_where_written((const char *)column.data,
+                                               bounds[i].how, &value, 1, err),
+                        err);
+    }
+    colander_buffer_release(&column);
+    return code;
+}
+
 /* ---------------------------------------------------------------- whole --- */
 
 static enum colander_code
@@ -250,6 +370,8 @@ read_all(struct question *question, bool is_get, const char **parameter,
         code = read_selection(question, parameter, offset, err);
     if (code == COLANDER_OK)
         read_order(question);
+    if (code == COLANDER_OK && !is_get)
+        code = read_cursor(question, parameter, offset, err);
     *parameter = code == COLANDER_OK ? "key" : *parameter;
     if (code == COLANDER_OK && is_get &&
         parameters_value(&question->parameters, "key") == NULL)
@@ -296,8 +418,10 @@ fill_query(struct question *question)
         return; /* by a column that may not be selected */
     query->paths = question->paths;
     query->path_count = question->path_count;
-    if (question->limit < UINT64_MAX - question->skip)
-        query->limit = question->limit + question->skip;
+    if (question->limit < UINT64_MAX - question->skip - 1 &&
+        !(question->cursor.size > 0 && query->is_reverse))
+        query->limit = question->limit + question->skip +
+                       (question->cursor.size > 0); /* its row */
 }
 
 enum colander_code
@@ -321,6 +445,8 @@ question_resolve(struct question *question, struct colander_family *family,
     }
     if (code == COLANDER_OK)
         code = check_words(question, family, parameter, offset, err);
+    if (code == COLANDER_OK)
+        code = read_times(question, family, parameter, err);
     if (code != COLANDER_OK)
         return code;
     if (keys[COLANDER_KEY_EXACT].size > 0 &&
@@ -331,9 +457,13 @@ question_resolve(struct question *question, struct colander_family *family,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "key excludes prefix, from and to");
     }
-    *parameter = NULL;
-    fill_query(question);
-    return COLANDER_OK;
+    *parameter = question->cursor.size > 0 ? "cursor" : NULL;
+    if (keys[COLANDER_KEY_EXACT].size > 0 && question->cursor.size > 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "key excludes cursor");
+    code = apply_cursor(question, err);
+    if (code == COLANDER_OK)
+        fill_query(question);
+    return code;
 }
 
 void
@@ -341,6 +471,7 @@ question_release(struct question *question)
 {
     colander_predicate_destroy(question->where);
     free(question->paths);
+    colander_buffer_release(&question->cursor);
     for (size_t i = 0; i < sizeof(question->keys) / sizeof(question->keys[0]);
          i++)
         colander_buffer_release(&question->keys[i]);

@@ -18,7 +18,9 @@ struct question {
     size_t path_count;
     struct colander_buffer keys[COLANDER_KEY_TO + 1];
     struct colander_query query;
-    const char *order; /* a path of the parameters; NULL: by key */
+    struct colander_buffer cursor; /* the key to continue after; empty: none */
+    bool wants_cursor;             /* one is in the answer, to continue */
+    const char *order;             /* a path of the parameters; NULL: by key */
     bool is_descending;
     bool is_any; /* the columns that matched are wanted */
     bool is_msgpack;
@@ -41,6 +43,11 @@ COLANDER_CHECKED enum colander_code
 question_resolve(struct question *question, struct colander_family *family,
                  const char **parameter, size_t *offset,
                  struct colander_error *err);
+
+/* Whether the key is not after the cursor, in the order of the find: the range
+ * begins with the key of the cursor. */
+bool question_passed(const struct question *question,
+                     struct colander_slice key);
 
 void question_release(struct question *question);
 

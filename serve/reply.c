@@ -72,7 +72,8 @@ reply_build_error(struct colander_row_builder *builder, const char *code,
 
 /* -------------------------------------------------------------- replies --- */
 
-/* What a browser may do with a reply: show it, and nothing else. */
+/* What a browser may do with a reply, unless that has another header of the
+ * name: show it, and nothing else. */
 static const struct {
     const char *name;
     const char *value;
@@ -89,9 +90,11 @@ add_headers(struct MHD_Response *response, unsigned status,
 {
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE,
                                   content_type);
-    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++)
-        (void)MHD_add_response_header(response, headers[i].name,
-                                      headers[i].value);
+    for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+        if (MHD_get_response_header(response, headers[i].name) == NULL)
+            (void)MHD_add_response_header(response, headers[i].name,
+                                          headers[i].value);
+    }
     if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_RETRY_AFTER,
                                       "1");

@@ -10,6 +10,7 @@
 #include "serve/gate.h"
 #include "serve/influx.h"
 #include "serve/jsonline.h"
+#include "serve/page.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
 #include "serve/runs.h"
@@ -29,22 +30,25 @@ typedef enum colander_code make_writer(struct server *server,
                                        struct colander_error *err);
 
 struct route {
-    const char *name; /* the first part of the path */
+    const char *name; /* the first part of the path; "": there is none */
     bool has_family;  /* it has a second part */
     bool takes_get;
     bool is_open;        /* without a token */
     bool is_part;        /* of another request, which was admitted */
     enum gate_body body; /* of a POST; NO_BODY: there is none */
-    make_writer *make;
+    make_writer *make;   /* NULL: the page */
 };
 
 static const struct route routes[] = {
+    {"", false, true, true, false, GATE_NO_BODY, NULL},
     {"health", false, true, true, false, GATE_NO_BODY, facts_health},
     {"families", false, true, false, false, GATE_NO_BODY, facts_families},
     {"stats", false, true, false, false, GATE_NO_BODY, facts_stats},
     {"metrics", false, true, false, false, GATE_NO_BODY, facts_metrics},
     {"get", true, true, false, false, GATE_NO_BODY, find_row},
     {"find", true, true, false, false, GATE_FORM, find_rows},
+    {"columns", true, true, false, false, GATE_FORM, changes_columns},
+    {"group", true, true, false, false, GATE_FORM, changes_group},
     {"load", true, false, false, false, GATE_STREAM, changes_load},
     {"delete", true, false, false, false, GATE_FORM, changes_delete},
     {"update", true, false, false, false, GATE_FORM, changes_update},
@@ -53,7 +57,7 @@ static const struct route routes[] = {
 };
 
 /* Paths of what agents speak; NULL is the family. The last one has those that
- * begin with _, and none. Here PUT is POST, and HEAD is GET. */
+ * begin with _, and none, unless the page is wanted. Here PUT is POST, and HEAD is GET. */
 static const struct agent_route {
     const char *parts[PARAMETERS_PATH_MAX];
     size_t part_count;
@@ -215,13 +219,15 @@ is_of_agent(const struct route *route)
 }
 
 static const struct route *
-find_route(struct parameters *parameters)
+find_route(struct parameters *parameters, struct MHD_Connection *connection)
 {
+    const char *name = parameters->path[0] == NULL ? "" : parameters->path[0];
+
     for (size_t i = 0; i < sizeof(routes) / sizeof(routes[0]); i++) {
-        if (parameters->path[0] != NULL &&
-            strcmp(parameters->path[0], routes[i].name) == 0 &&
+        if (strcmp(name, routes[i].name) == 0 &&
             (parameters->path[1] != NULL) == routes[i].has_family &&
-            parameters->path[2] == NULL)
+            parameters->path[2] == NULL &&
+            (routes[i].make != NULL || page_is_wanted(connection)))
             return &routes[i];
     }
     return find_agent_route(parameters);
@@ -386,7 +392,7 @@ begin(const struct door *door, struct MHD_Connection *connection,
 
     request->state = REQUEST_COMING;
     request->parameters.is_local = door->is_local;
-    request->route = find_route(&request->parameters);
+    request->route = find_route(&request->parameters, connection);
     read_method(request->route, method, &is_get, &is_post);
     refusal = gate_judge(door, visitor_of(connection), connection, version,
                          request->route != NULL && request->route->is_open,
@@ -420,6 +426,8 @@ answer_request(struct server *server, struct MHD_Connection *connection,
     uint64_t deadline_ns;
 
     request->state = REQUEST_WRITTEN;
+    if (request->route->make == NULL)
+        return page_reply(connection);
     if (request->is_refused)
         return reply_failure(connection, &request->err, false,
                              request->parameter, request->offset);

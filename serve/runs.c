@@ -89,11 +89,11 @@ write_stream(void *context, const char *data, size_t size)
     enum colander_code code = COLANDER_OK;
 
     pthread_mutex_lock(&run->lock);
-    if (run->asks != NULL) /* others answer with what the command has done */
+    if (run->asks != NULL)
         code = append_frame(run->bytes, stream->kind, data, size);
     else if (run->prints && stream->kind == RUNS_OUT)
         code = colander_buffer_append(run->bytes, data, size, NULL);
-    if (code == COLANDER_OK && run->asks != NULL &&
+    if (code == COLANDER_OK && (run->asks != NULL || run->streams) &&
         (stream->is_terminal || run->bytes->size >= ANSWER_STEP))
         code = answer_flush(run->answer, run->bytes, NULL);
     pthread_mutex_unlock(&run->lock);

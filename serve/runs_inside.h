@@ -34,9 +34,12 @@ struct run {
     struct answer *answer;         /* while it is written */
     pthread_mutex_t lock;          /* of `bytes`: threads print and ask */
     struct colander_buffer *bytes; /* of the answer: frames */
-    struct asks *asks;             /* for files of the client; owned */
+    struct asks *asks;             /* for files of the client; owned. NULL: what
+                                    * is printed is not in frames, and only with
+                                    * `prints` in the answer */
+    bool prints;                   /* its output is in `bytes`, as it is, */
+    bool streams;                  /* and is sent while it comes */
     bool is_load;                  /* it is counted as one */
-    bool prints;                   /* its output is in `bytes`, as it is */
     uint64_t reject_count;         /* of a load that has ended */
     atomic_bool is_interrupted;    /* by Ctrl-C, as its client says */
 };

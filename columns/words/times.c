@@ -4,6 +4,8 @@
 #include "columns/value.h"
 #include "core/civil_time.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 /* ---------------------------------------------------------- beginnings --- */
@@ -257,4 +259,23 @@ colander_duration_read(struct colander_slice text, int64_t *seconds)
         has_digits = false;
     }
     return text.size > 0 && !has_digits;
+}
+
+bool
+colander_moment_read(const char *text, struct colander_value *value)
+{
+    struct colander_times times;
+    char moment[64];
+    int64_t seconds;
+
+    *value = colander_text(text);
+    if (colander_duration_read(value->bytes, &seconds)) {
+        (void)snprintf(moment, sizeof(moment), "@now-%" PRId64 "s", seconds);
+        text = moment;
+    }
+    if (!colander_times_read(colander_slice_text(text), &times))
+        return false;
+    if (text[0] == '@') /* only times, where a text may be one */
+        *value = times.first;
+    return true;
 }

@@ -152,6 +152,8 @@ run_columns(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = print_columns(stats, &chosen, output, &err);
     if (code == COLANDER_OK)
+        session_add_fact(session, "rows", column_stats_row_count(stats));
+    if (code == COLANDER_OK)
         code = print_notes(session, stats, output, &families, &err);
     output_destroy(output);
     family_set_release(&families);

@@ -357,6 +357,8 @@ run_grouping(struct session *session, const struct arguments *arguments,
         code = read_rows(&run, &err);
     if (code == COLANDER_OK)
         code = print_groups(&run, &err);
+    session_add_fact(session, "groups", run.group_count);
+    session_add_fact(session, "rows", run.find.explanation.row_count);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     else if (print_notes(&run, session, arguments_has(arguments, "explain")) !=

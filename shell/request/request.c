@@ -81,27 +81,6 @@ add_conditions(struct conditions *conditions, const struct session *session,
     return status;
 }
 
-/* Reads the time of --since or --until: a time as in conditions, or a duration
- * that ends now. */
-static bool
-read_moment(const char *text, struct colander_value *value)
-{
-    struct colander_times times;
-    char moment[64];
-    int64_t seconds;
-
-    *value = colander_text(text);
-    if (colander_duration_read(value->bytes, &seconds)) {
-        snprintf(moment, sizeof(moment), "@now-%" PRId64 "s", seconds);
-        text = moment;
-    }
-    if (!colander_times_read(colander_slice_text(text), &times))
-        return false;
-    if (text[0] == '@') /* only times, where a text may be one */
-        *value = times.first;
-    return true;
-}
-
 /* Adds the condition of --since or --until, if it is there. */
 static enum session_exit
 add_time(struct conditions *conditions, const struct session *session,
@@ -115,7 +94,7 @@ add_time(struct conditions *conditions, const struct session *session,
 
     if (text == NULL)
         return SESSION_FINE;
-    if (read_moment(text, &value))
+    if (colander_moment_read(text, &value))
         predicate = colander_where_written(column, how, &value, 1, &err);
     else
         (void)COLANDER_FAIL(&err, COLANDER_INVALID,
@@ -301,7 +280,7 @@ read_bound(const struct arguments *arguments, const char *name,
     const char *text = arguments_value(arguments, name);
     struct colander_times times;
 
-    if (text == NULL || !read_moment(text, bound))
+    if (text == NULL || !colander_moment_read(text, bound))
         return NULL;
     if (bound->type == COLANDER_STRING) {
         if (!colander_times_read(bound->bytes, &times))

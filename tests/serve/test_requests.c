@@ -84,6 +84,30 @@ static const struct asked questions[] = {
     {"/find/rows?timeout=soon", 400, NULL},
     {"/find/rows?timeout=9999999w", 400, NULL},
     {"/health?x=1", 400, NULL},
+    {"/families?times=1", 200,
+     "{\"families\":[{\"name\":\"rows\",\"rows\":20000,"},
+    {"/families?times=soon", 400, "\"at\":{\"parameter\":\"times\","},
+    {"/stats?times=1", 400, "unknown parameter 'times'"},
+    {"/find?family=rows&key=7&select=n", 200, "\r\n\r\n{\"_key\":7,\"n\":7}\n"},
+    {"/get?key=7&family=rows&select=n", 200, "\r\n\r\n{\"_key\":7,\"n\":7}\n"},
+    {"/find/rows?family=rows", 400, "unknown parameter 'family'"},
+    {"/find?family=", 404, "\"unknown path\""},
+    {"/find?family=rows&family=rows", 400, "unknown parameter 'family'"},
+    {"/stats?family=rows", 404, "\"unknown path\""},
+    {"/find/rows?since=7d", 400,
+     "\"family 'rows' has no time column: set one with 'colander families "
+     "STORE FAMILY --time COLUMN'\",\"at\":{\"parameter\":\"since\","},
+    {"/find/rows?cursor=&select=n&limit=1", 200,
+     "\r\n\r\n{\"_key\":0,\"n\":0}\n"
+     "{\"_end\":{\"rows\":1,\"cursor\":\"19\"}}\n"},
+    {"/find/rows?cursor=&select=n&from=19999", 200,
+     "\r\n\r\n{\"_key\":19999,\"n\":19999}\n{\"_end\":{\"rows\":1}}\n"},
+    {"/find/rows?cursor=150", 400,
+     "\"at\":{\"parameter\":\"cursor\",\"offset\":2"},
+    {"/find/rows?cursor=xx", 400, "not the cursor of an answer"},
+    {"/find/rows?cursor=ff", 400, "\"at\":{\"parameter\":\"cursor\","},
+    {"/find/rows?cursor=1500&order=n", 400, "a cursor is a key"},
+    {"/find/rows?cursor=1500&key=5", 400, "\"key excludes cursor\""},
 };
 
 SERVED_TEST(a_question_is_answered)
@@ -98,6 +122,123 @@ SERVED_TEST(a_question_is_answered)
             fail_msg("%s is answered: %.900s", asked->target, reply);
         free(reply);
     }
+}
+
+/* Finds by the words in `q`, `limit` rows at a time, from cursor to cursor, and
+ * returns their keys with a blank after each. The caller frees it. */
+static char *
+keys_by_cursor(const struct served *served, const char *q, int limit)
+{
+    char *keys = calloc(1, 1 << 16);
+    char cursor[64] = "";
+    size_t size = 0;
+
+    for (bool is_end = false; !is_end;) {
+        char target[256];
+        char *reply;
+        char *at;
+
+        (void)snprintf(target, sizeof(target),
+                       "/find/rows?limit=%d&select=n&%s&cursor=%s", limit, q,
+                       cursor);
+        reply = client_get(served, target);
+        ZERO(reply_status(reply) - 200);
+        at = body_of(reply);
+        for (; strncmp(at, "{\"_key\":", 8) == 0; at = strchr(at, '\n') + 1)
+            size += (size_t)sprintf(keys + size, "%d ", atoi(at + 8));
+        at = strstr(at, "\"cursor\":\"");
+        is_end = at == NULL;
+        if (!is_end)
+            (void)sscanf(at + 10, "%63[0-9a-f]", cursor);
+        free(reply);
+    }
+    return keys;
+}
+
+SERVED_TEST(a_cursor_continues_where_an_answer_ended)
+{
+    static const char *const finds[] = {
+        "q=n%3C%3D40",
+        "q=n%3C%3D40&reverse=1",
+        "from=5&to=45",
+        "from=5&to=45&reverse=1",
+        "q=n%3C500+n=7+or+n=70+or+n=470",
+    };
+
+    served_start(served);
+    for (size_t i = 0; i < COUNT(finds); i++) {
+        char *whole = keys_by_cursor(served, finds[i], 1000);
+
+        assert_true(strlen(whole) > 5);
+        for (int limit = 1; limit <= 41; limit += limit == 3 ? 37 : 1) {
+            char *parts = keys_by_cursor(served, finds[i], limit);
+
+            assert_string_equal(parts, whole);
+            free(parts);
+        }
+        free(whole);
+    }
+}
+
+/* Keys that begin with all parts of another key come after it. */
+SERVED_TEST(a_cursor_passes_no_key_that_begins_with_it)
+{
+    char *reply;
+
+    OK(colander_family_put_json(served->rows, "{\"_key\":[7,\"x\"],\"n\":-1}",
+                                NULL, NULL, why()));
+    served_start(served);
+    reply = client_get(served, "/find/rows?from=7&limit=1&cursor=&select=n");
+    assert_non_null(strstr(reply, "{\"_key\":7,\"n\":7}\n{\"_end\":{\"rows\":1,"
+                                  "\"cursor\":\"1a07\"}}"));
+    free(reply);
+    reply = client_get(served, "/find/rows?cursor=1a07&limit=2&select=n");
+    assert_non_null(strstr(reply, "\r\n{\"_key\":[7,\"x\"],\"n\":-1}\n"
+                                  "{\"_key\":8,\"n\":8}\n"));
+    free(reply);
+    reply =
+        client_get(served, "/find/rows?cursor=1a07&limit=2&select=n&reverse");
+    assert_non_null(strstr(reply, "\r\n{\"_key\":6,\"n\":6}\n"
+                                  "{\"_key\":5,\"n\":5}\n"));
+    free(reply);
+}
+
+/* Whether the page is compressed for a client that accepts `encodings`. */
+static bool
+page_is_packed(const struct served *served, const char *encodings)
+{
+    int fd = client_network(served); /* without a token */
+    char request[256];
+    char *reply;
+    bool is_packed;
+
+    (void)snprintf(request, sizeof(request),
+                   "GET / HTTP/1.1\r\nHost: localhost\r\n"
+                   "Accept: application/xhtml+xml, Text/HTML;q=0.9\r\n"
+                   "Accept-Encoding: %s\r\nConnection: close\r\n\r\n",
+                   encodings);
+    client_say(fd, request);
+    reply = client_rest(fd);
+    ZERO(reply_status(reply) - 200);
+    is_packed = strstr(reply, "\r\nContent-Encoding: gzip\r\n") != NULL;
+    assert_non_null(strstr(reply, "\r\nContent-Security-Policy: default-src "
+                                  "'none'; script-src 'sha256-"));
+    assert_null(strstr(reply, "unsafe"));
+    assert_true(is_packed ==
+                (strstr(reply, "\r\n\r\n<!doctype html>\n") == NULL));
+    free(reply);
+    return is_packed;
+}
+
+SERVED_TEST(the_page_is_compressed_for_those_who_read_that)
+{
+    served_start(served);
+    assert_true(page_is_packed(served, "gzip"));
+    assert_true(page_is_packed(served, "deflate, GZIP;q=0.5, br"));
+    assert_false(page_is_packed(served, "identity"));
+    assert_false(page_is_packed(served, "gzip;q=0"));
+    assert_false(page_is_packed(served, "gzip; q=0.000, br"));
+    assert_false(page_is_packed(served, "x-gzipped"));
 }
 
 SERVED_TEST(a_family_may_have_any_name)
@@ -141,6 +282,9 @@ static const struct sent local_requests[] = {
     {LOCAL("GET /health//", ""), 400},
     {LOCAL("GET /", ""), 200}, /* as Elasticsearch */
     {LOCAL("HEAD /", ""), 200},
+    {LOCAL("GET /", "Accept: text/html\r\n"), 200}, /* as the page */
+    {LOCAL("GET /?", "Accept: text/html\r\n"), 200},
+    {LOCAL("POST /", "Accept: text/html\r\n"), 405},
     {LOCAL("DELETE /", ""), 405},
     {LOCAL("GET /_license?human=false", ""), 200},
     {LOCAL("HEAD /_nodes", ""), 404},

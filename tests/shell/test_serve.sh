@@ -83,6 +83,23 @@ curl -sS "${local[@]}" \
 if has_filters && [ "$(tr -dc 0-9 <verified)" -eq 0 ]; then
     complain 'an order reads all rows'
 fi
+# What columns and group print, and one line more.
+run 0 columns "$COLANDER_DEMO" tweets --like hashtags --all
+gets "$(cat out; echo '{"_end":{"rows":100000}}')" "${local[@]}" \
+    'http://demo/columns/tweets?like=hashtags&all=1&timeout=5m'
+run 0 group "$COLANDER_DEMO" tweets 'likes>500' or lang=pl --by lang \
+    --by user --avg likes --count --having 'count>90' --order count:desc
+gets "$(cat out; echo '{"_end":{"groups":'"$(wc -l <out)"',"rows":'"$(
+    "$COLANDER" find "$COLANDER_DEMO" tweets 'likes>500' or lang=pl --count)"'}}')" \
+    "${local[@]}" http://demo/group/tweets -d by=lang -d by=user -d avg=likes \
+    -d count -d 'having=count>90' -d order=count:desc \
+    --data-urlencode "q=likes>500 or lang=pl"
+gets '{"error":{"code":"invalid","message":"--having: expected a condition on a column of the groups, such as '"'count>5', not 'x lang>1'"'"}}' \
+    "${local[@]}" 'http://demo/group/tweets?by=lang&having=x+lang%3E1'
+gets '{"error":{"code":"not found","message":"no family '"'tweet'"' in '"'store'"': did you mean '"'tweets'"'?"}}' \
+    "${local[@]}" http://demo/columns/tweet
+gets '{"error":{"code":"invalid","message":"unknown parameter '"'where'"'","at":{"parameter":"where","offset":0}}}' \
+    "${local[@]}" 'http://demo/group/tweets?where=1'
 curl -sS "${local[@]}" 'http://demo/find/tweets?format=msgpack' >all.msgpack
 run 0 export "$COLANDER_DEMO" tweets --format msgpack
 cmp -n "$(wc -c <out)" out all.msgpack || complain 'msgpack differs'
