@@ -192,31 +192,29 @@ struct list {
     bool has_times;
 };
 
-/* Adds the time column, and the oldest and newest time in it. */
+/* The time column of a family, and the oldest and newest time in it. */
+struct times {
+    struct colander_buffer column; /* empty: there is none */
+    struct colander_value oldest;
+    struct colander_value newest;
+    bool found;
+};
+
 static enum colander_code
-add_times(const struct list *list, struct colander_family *family,
-          struct colander_error *err)
+read_times(const struct list *list, struct colander_family *family,
+           struct times *times, struct colander_error *err)
 {
-    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
-    struct colander_value oldest = colander_null();
-    struct colander_value newest = colander_null();
     bool found = false;
     enum colander_code code =
-        colander_family_time_column(family, &path, &found, err);
-    const char *column = (const char *)path.data;
+        colander_family_time_column(family, &times->column, &found, err);
 
-    if (code == COLANDER_OK && found)
-        colander_row_builder_add(list->builder, "time_column",
-                                 colander_text(column));
-    if (code == COLANDER_OK && found && list->has_times)
-        code = colander_family_time_range(family, column, &oldest, &newest,
-                                          &found, err);
-    if (code == COLANDER_OK && found && list->has_times) {
-        colander_row_builder_add(list->builder, "oldest", oldest);
-        colander_row_builder_add(list->builder, "newest", newest);
-    }
-    colander_buffer_release(&path);
-    return code;
+    if (!found)
+        colander_buffer_clear(&times->column);
+    if (code != COLANDER_OK || !found || !list->has_times)
+        return code;
+    return colander_family_time_range(family, (const char *)times->column.data,
+                                      &times->oldest, &times->newest,
+                                      &times->found, err);
 }
 
 static enum colander_code
@@ -225,15 +223,27 @@ add_family(void *context, const char *name, struct colander_family *family,
            struct colander_error *err)
 {
     const struct list *list = context;
-    enum colander_code code;
+    struct colander_row_builder *builder = list->builder;
+    struct times times = {.column = COLANDER_BUFFER_EMPTY};
+    enum colander_code code = read_times(list, family, &times, err);
 
-    colander_row_builder_begin_map(list->builder, NULL);
-    colander_row_builder_add(list->builder, "name", colander_text(name));
-    for (size_t i = 0; i < SIZE_COUNT; i++)
-        colander_row_builder_add(list->builder, sizes_of_family[i].name,
-                                 colander_unsigned(size_of(sizes, i)));
-    code = add_times(list, family, err);
-    colander_row_builder_end(list->builder);
+    if (code == COLANDER_OK) {
+        colander_row_builder_begin_map(builder, NULL);
+        colander_row_builder_add(builder, "name", colander_text(name));
+        for (size_t i = 0; i < SIZE_COUNT; i++)
+            colander_row_builder_add(builder, sizes_of_family[i].name,
+                                     colander_unsigned(size_of(sizes, i)));
+        if (times.column.size > 0)
+            colander_row_builder_add(
+                builder, "time_column",
+                colander_text((const char *)times.column.data));
+        if (times.found) {
+            colander_row_builder_add(builder, "oldest", times.oldest);
+            colander_row_builder_add(builder, "newest", times.newest);
+        }
+        colander_row_builder_end(builder);
+    }
+    colander_buffer_release(&times.column);
     return code;
 }
 

@@ -130,6 +130,8 @@ serve demo --read-only
 run 0 find demo tweets user=Smith --count
 prints 15
 gets '{"status":"ok"}' "${local[@]}" http://demo/health
+gets '{"count":100000}'$'\n''{"_end":{"groups":1,"rows":100000}}' \
+    "${local[@]}" http://demo/group/tweets
 run 1 serve demo --read-only
 says "colander: serve: another process serves the store '$work/demo'"
 stop 0
