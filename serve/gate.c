@@ -142,10 +142,10 @@ is_own_host(const char *host)
 }
 
 static struct refusal
-judge_site(const struct headers *headers, bool is_local)
+judge_site(const struct headers *headers, const struct door *door)
 {
-    static const char scheme[] = "http://";
-    const size_t scheme_size = sizeof(scheme) - 1;
+    const char *scheme = door->has_tls ? "https://" : "http://";
+    const size_t scheme_size = strlen(scheme);
     const struct refusal no_host = {
         MHD_HTTP_MISDIRECTED_REQUEST, "forbidden",
         "the Host must be an address as numbers, or localhost", true};
@@ -154,7 +154,9 @@ judge_site(const struct headers *headers, bool is_local)
         "the request comes from the page of another site", true};
     const char *origin = headers->origin;
 
-    if (!is_local && headers->host != NULL && !is_own_host(headers->host))
+    /* with TLS the name is one of the certificate, or a browser does not ask */
+    if (!door->is_local && !door->has_tls && headers->host != NULL &&
+        !is_own_host(headers->host))
         return no_host;
     if (origin != NULL &&
         (headers->host == NULL || strncmp(origin, scheme, scheme_size) != 0 ||
@@ -195,7 +197,7 @@ gate_judge(const struct door *door, const struct visitor *visitor,
                                     &headers);
     refusal = judge_framing(&headers, version);
     if (refusal.status == 0)
-        refusal = judge_site(&headers, door->is_local);
+        refusal = judge_site(&headers, door);
     if (refusal.status == 0 && !(is_open && !door->is_local))
         refusal = judge_client(&headers, door, visitor);
     if (refusal.status == 0)

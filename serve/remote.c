@@ -112,6 +112,8 @@ set_common(struct call *call, CURL *curl)
     (void)curl_easy_setopt(curl, CURLOPT_HTTPHEADER, call->headers);
     (void)curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     (void)curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
+    if (call->command->ca_file != NULL)
+        (void)curl_easy_setopt(curl, CURLOPT_CAINFO, call->command->ca_file);
     set(curl, CURLOPT_FOLLOWLOCATION, 0);
     set(curl, CURLOPT_NOSIGNAL, 1);
     set(curl, CURLOPT_TCP_KEEPALIVE, 1);

@@ -36,6 +36,8 @@ struct remote_command {
     const char *store; /* the directory of a store that another process serves,
                         * or the address of a server: http://127.0.0.1:7411 */
     const char *token; /* for an address; NULL: none */
+    const char *ca_file; /* certificates that sign those of servers, in PEM;
+                          * NULL: those of the system */
     const char *const *words; /* "find", "data", "tweets", ... */
     size_t word_count;
     uint64_t width; /* of the terminal, if there is one */

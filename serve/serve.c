@@ -64,12 +64,15 @@ await_answers(struct server *server, uint64_t wait_ms)
 
 /* ---------------------------------------------------------------- doors --- */
 
-static void
-log_nothing(void *context, const char *format, va_list list)
+/* Why a daemon that this thread starts cannot start: what is logged then. */
+static _Thread_local char start_message[200];
+
+static void __attribute__((format(printf, 2, 0)))
+keep_message(void *context, const char *format, va_list list)
 {
     (void)context;
-    (void)format;
-    (void)list;
+    (void)vsnprintf(start_message, sizeof(start_message), format, list);
+    start_message[strcspn(start_message, "\n")] = '\0';
 }
 
 /* Starts the thread that speaks HTTP on a socket, which is taken. Signals are
@@ -78,18 +81,27 @@ static enum colander_code
 open_door(struct server *server, struct door *door, int *fd, bool is_local,
           struct colander_error *err)
 {
+    const struct server_options *options = &server->options;
+    const bool has_tls = !is_local && options->certificate != NULL;
     const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD |
-                           MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
+                           MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG |
+                           (has_tls ? MHD_USE_TLS : 0);
+    const struct MHD_OptionItem tls[] = {
+        {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
+        {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
+        {MHD_OPTION_END, 0, NULL},
+    };
     sigset_t all;
     sigset_t before;
 
     door->server = server;
     door->is_local = is_local;
+    door->has_tls = has_tls;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
     door->daemon = MHD_start_daemon(
         flags, 0, NULL, NULL, route_take, door,                      /**/
-        MHD_OPTION_EXTERNAL_LOGGER, log_nothing, NULL,               /* first */
+        MHD_OPTION_EXTERNAL_LOGGER, keep_message, NULL,              /* first */
         MHD_OPTION_LISTEN_SOCKET, *fd,                               /**/
         MHD_OPTION_CONNECTION_LIMIT, server->options.connection_max, /**/
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MAX,             /**/
@@ -100,12 +112,16 @@ open_door(struct server *server, struct door *door, int *fd, bool is_local,
         MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,            /**/
         MHD_OPTION_NOTIFY_COMPLETED, route_end, door,              /**/
         MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,           /**/
+        MHD_OPTION_ARRAY, has_tls ? tls : tls + 2,                 /**/
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     *fd = -1;
-    if (door->daemon == NULL)
-        return COLANDER_FAIL(err, COLANDER_IO, "cannot start to listen");
-    return COLANDER_OK;
+    if (door->daemon != NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, has_tls ? COLANDER_INVALID : COLANDER_IO,
+                         "cannot start to listen%s: %s",
+                         has_tls ? " with this certificate and key" : "",
+                         start_message);
 }
 
 /* Lets no one in any more. */
@@ -201,6 +217,7 @@ server_start(struct colander_store *store, const struct server_options *options,
     if (code == COLANDER_OK)
         code = open_doors(server, err);
     server->options.address = server->options.token = NULL; /* borrowed */
+    server->options.certificate = server->options.key = NULL;
     if (code != COLANDER_OK)
         server_stop(server);
     else

@@ -91,9 +91,12 @@ struct server_options {
     const char *address; /* ADDRESS:PORT, as numbers; the port 0 means any that
                           * is free; NULL: only the socket */
     const char *token;   /* required with an address: as token.h has it */
-    bool is_read_only;   /* the store is; reported to clients */
-    server_run *run;     /* NULL: no commands */
-    void *run_context;   /* borrowed until server_stop returns */
+    const char *certificate; /* for TLS at the address: a certificate and those
+                              * that sign it, in PEM; NULL: none */
+    const char *key;         /* of the certificate, in PEM */
+    bool is_read_only;       /* the store is; reported to clients */
+    server_run *run;         /* NULL: no commands */
+    void *run_context;       /* borrowed until server_stop returns */
 
     /* Fails with INVALID if an order of a find is probably a mistake; NULL: no
      * order is. */
@@ -121,7 +124,8 @@ struct server;
 /*
  * Starts to answer. On success *server is the caller's to stop. Fails with BUSY
  * if another process serves the store, with INVALID if the address is none or
- * has no token, and with IO if it cannot be listened on. A socket that a killed
+ * has no token or the certificate and its key cannot be used, and with IO if it
+ * cannot be listened on. A socket that a killed
  * server left is replaced.
  */
 COLANDER_CHECKED enum colander_code

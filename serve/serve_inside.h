@@ -23,6 +23,7 @@ struct door {
     struct server *server;
     struct MHD_Daemon *daemon; /* NULL: closed */
     bool is_local;             /* the Unix socket */
+    bool has_tls;
 };
 
 struct server {

@@ -102,6 +102,7 @@ bool
 elsewhere_run(struct session *session, const struct arguments *arguments,
               int argc, const char *const *argv, enum session_exit *status)
 {
+    const char *ca_file = getenv("COLANDER_CA_FILE");
     const struct remote_command command = {
         .store = arguments->words[0],
         .words = argv,
@@ -110,6 +111,7 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
         .in_is_terminal = isatty(STDIN_FILENO) == 1,
         .out_is_terminal = session_out_is_terminal(session),
         .err_is_terminal = session_err_is_terminal(session),
+        .ca_file = ca_file == NULL || ca_file[0] == '\0' ? NULL : ca_file,
         .take = print,
         .is_cancelled = is_cancelled,
         .reply = reply,

@@ -12,8 +12,12 @@
 #include "shell/output.h"
 #include "shell/request.h"
 
+#include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+
+#define PEM_MAX ((size_t)1 << 20) /* bytes of a certificate or a key */
 
 /* Connections and files of the store are many descriptors. */
 static void
@@ -48,6 +52,54 @@ get_token(const struct session *session, const char *path, const char *address,
                          "made the token file '%s': the token is %s", path,
                          token->text);
     return code;
+}
+
+/* Reads a file in PEM that has `what`; *text is the caller's to free. */
+static enum colander_code
+read_pem(const char *path, const char *what, char **text,
+         struct colander_error *err)
+{
+    char *bytes = calloc(1, PEM_MAX + 1);
+    FILE *file = bytes == NULL ? NULL : fopen(path, "re");
+    size_t size = 0;
+    int error = errno;
+
+    *text = bytes;
+    if (bytes == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for '%s'",
+                             path);
+    if (file != NULL) {
+        size = fread(bytes, 1, PEM_MAX, file);
+        error = ferror(file) != 0 ? EIO : 0;
+        (void)fclose(file);
+    }
+    if (error != 0)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot read '%s': %s", path,
+                             strerror(error));
+    if (strlen(bytes) != size || strstr(bytes, what) == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' has no '%s': it must be in PEM", path, what);
+    return COLANDER_OK;
+}
+
+/* Reads the certificate and its key, which are the caller's to free. */
+static enum colander_code
+read_certificate(const struct arguments *arguments, char *texts[2],
+                 struct colander_error *err)
+{
+    const char *certificate = arguments_value(arguments, "cert");
+    const char *key = arguments_value(arguments, "key");
+    enum colander_code code;
+
+    if (certificate == NULL && key == NULL)
+        return COLANDER_OK;
+    if (certificate == NULL || key == NULL ||
+        !arguments_has(arguments, "listen"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--cert and --key need each other, and --listen");
+    code = read_pem(certificate, "BEGIN CERTIFICATE", &texts[0], err);
+    return code == COLANDER_OK ? read_pem(key, "PRIVATE KEY", &texts[1], err)
+                               : code;
 }
 
 /* What a command of a client knows instead of Ctrl-C. */
@@ -127,12 +179,15 @@ run_for_client(void *context, const struct server_command *command)
 
 /* Says that requests can come, to whoever waits for that. */
 static void
-announce(const struct session *session, const struct server *server)
+announce(const struct session *session, const struct server *server,
+         bool has_tls)
 {
     const char *address = server_address(server);
 
     printf("serving %s%s%s\n", session->path,
-           address == NULL ? "" : " at http://",
+           address == NULL ? ""
+           : has_tls       ? " at https://"
+                           : " at http://",
            address == NULL ? "" : address);
     (void)fflush(stdout);
 }
@@ -157,7 +212,7 @@ serve(const struct session *session, const struct server_options *options,
     if (code == COLANDER_OK && !options->is_read_only)
         code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
-        announce(session, server);
+        announce(session, server, options->certificate != NULL);
         (void)sigwait(&ends, &number);
     }
     (void)signal(SIGTERM, SIG_DFL);
@@ -168,11 +223,35 @@ serve(const struct session *session, const struct server_options *options,
     return code;
 }
 
+/* Reads the options of who may come by a network. */
+static enum colander_code
+read_network(const struct session *session, const struct arguments *arguments,
+             struct server_options *options, struct token *token,
+             char *certificate[2], struct colander_error *err)
+{
+    const char *token_file = arguments_value(arguments, "token-file");
+    enum colander_code code;
+
+    options->address = arguments_value(arguments, "listen");
+    if ((options->address == NULL) != (token_file == NULL))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--listen and --token-file need each other: who "
+                             "comes by a network shows the token");
+    code = read_certificate(arguments, certificate, err);
+    if (code != COLANDER_OK || options->address == NULL)
+        return code;
+    options->certificate = certificate[0];
+    options->key = certificate[1];
+    code = get_token(session, token_file, options->address, token, err);
+    options->token = token->text;
+    return code;
+}
+
 static enum session_exit
 run_serve(struct session *session, const struct arguments *arguments)
 {
-    const char *token_file = arguments_value(arguments, "token-file");
     struct service service = {session, arguments_has(arguments, "lua")};
+    char *certificate[2] = {NULL, NULL}; /* and its key */
     struct server_options options;
     struct token token;
     struct colander_error err;
@@ -182,27 +261,25 @@ run_serve(struct session *session, const struct arguments *arguments)
     options.run = run_for_client;
     options.run_context = &service;
     options.check_order = request_check_order;
-    options.address = arguments_value(arguments, "listen");
     options.is_read_only = arguments_has(arguments, "read-only");
-    if ((options.address == NULL) != (token_file == NULL))
-        return session_complain(session, SESSION_USAGE,
-                                "--listen and --token-file need each other: "
-                                "who comes by a network shows the token");
-    if (options.address != NULL) {
-        if (get_token(session, token_file, options.address, &token, &err) !=
-            COLANDER_OK)
-            return session_misused(session, &err);
-        options.token = token.text;
-    }
+    if (read_network(session, arguments, &options, &token, certificate, &err) !=
+        COLANDER_OK)
+        status = session_misused(session, &err);
     raise_descriptor_limit();
-    if (session_open(session, arguments->words[0],
+    if (status == SESSION_FINE &&
+        session_open(session, arguments->words[0],
                      options.is_read_only ? COLANDER_OPEN_READ_ONLY
                                           : COLANDER_OPEN_EXISTING,
                      &err) != COLANDER_OK)
-        return session_fail(session, &err);
-    if (serve(session, &options, &err) != COLANDER_OK)
-        status = session_misused(session, &err);
-    return session_finish(session, status);
+        status = session_fail(session, &err);
+    else if (status == SESSION_FINE) {
+        if (serve(session, &options, &err) != COLANDER_OK)
+            status = session_misused(session, &err);
+        status = session_finish(session, status);
+    }
+    free(certificate[0]);
+    free(certificate[1]);
+    return status;
 }
 
 static const struct argument_option options[] = {
@@ -212,6 +289,10 @@ static const struct argument_option options[] = {
     OPTION("token-file", "FILE",
            "the token that clients of --listen need; made if it is\n"
            "not there and the address is one of this machine"),
+    OPTION("cert", "FILE",
+           "speak TLS at --listen, with the certificate in FILE, in\n"
+           "PEM; those that sign it follow it"),
+    OPTION("key", "FILE", "the key of the certificate, in PEM"),
     OPTION_FLAG("read-only", "open the store to read"),
     OPTION_FLAG("lua", "clients of --listen may use --where"),
     OPTIONS_END,
