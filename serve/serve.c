@@ -17,6 +17,7 @@ void
 server_options_init(struct server_options *options)
 {
     memset(options, 0, sizeof(*options));
+    options->listen_fd = -1;
     options->connection_max = 1024;
     options->answer_max = 256;
     options->thread_max = 32;
@@ -150,7 +151,7 @@ close_door(struct door *door)
 static enum colander_code
 check_options(const struct server_options *options, struct colander_error *err)
 {
-    if (options->address == NULL)
+    if (options->address == NULL && options->listen_fd < 0)
         return COLANDER_OK;
     if (options->token == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID, "an address needs a token");
@@ -167,15 +168,17 @@ open_doors(struct server *server, struct colander_error *err)
 {
     const char *address = server->options.address;
     enum colander_code code;
-    int fd = -1;
+    int fd = server->options.listen_fd;
 
     code = store_socket_open(&server->socket,
                              colander_store_path(server->store), err);
-    if (code == COLANDER_OK && address != NULL)
+    if (code == COLANDER_OK && fd >= 0)
+        code = address_take(fd, server->address, err);
+    else if (code == COLANDER_OK && address != NULL)
         code = address_listen(address, &fd, server->address, err);
     if (code == COLANDER_OK)
         code = open_door(server, &server->local, &server->socket.fd, true, err);
-    if (code == COLANDER_OK && address != NULL)
+    if (code == COLANDER_OK && fd >= 0)
         code = open_door(server, &server->network, &fd, false, err);
     if (fd >= 0)
         (void)close(fd);

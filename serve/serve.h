@@ -90,6 +90,8 @@ typedef int server_run(void *context, const struct server_command *command);
 struct server_options {
     const char *address; /* ADDRESS:PORT, as numbers; the port 0 means any that
                           * is free; NULL: only the socket */
+    int listen_fd;       /* a socket of TCP that listens, in place of an
+                          * address; taken; -1: none (-1) */
     const char *token;   /* required with an address: as token.h has it */
     const char *certificate; /* for TLS at the address: a certificate and those
                               * that sign it, in PEM; NULL: none */

@@ -151,27 +151,33 @@ resolve(const char *address)
 /* Connections have what the listening socket is set to: a client that has lost
  * its network is noticed after a minute, also while it is waited for. */
 static bool
-listens(int fd, const struct addrinfo *at)
+is_watched(int fd)
 {
     const int yes = 1;
     const int idle = 30; /* seconds */
     const int interval = 10;
     const int count = 3;
 
-    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
-           setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes)) == 0 &&
+    return setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof(yes)) == 0 &&
            setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &idle, sizeof(idle)) ==
                0 &&
            setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &interval,
                       sizeof(interval)) == 0 &&
-           setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count)) ==
-               0 &&
-           bind(fd, at->ai_addr, at->ai_addrlen) == 0 &&
+           setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &count, sizeof(count)) == 0;
+}
+
+static bool
+listens(int fd, const struct addrinfo *at)
+{
+    const int yes = 1;
+
+    return setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes)) == 0 &&
+           is_watched(fd) && bind(fd, at->ai_addr, at->ai_addrlen) == 0 &&
            listen(fd, BACKLOG) == 0;
 }
 
-static void
-name_address(int fd, char text[ADDRESS_TEXT_SIZE])
+void
+address_of(int fd, char text[ADDRESS_TEXT_SIZE])
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof(address);
@@ -184,6 +190,19 @@ name_address(int fd, char text[ADDRESS_TEXT_SIZE])
                           NI_NUMERICHOST | NI_NUMERICSERV);
     (void)snprintf(text, ADDRESS_TEXT_SIZE,
                    strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+}
+
+enum colander_code
+address_take(int fd, char text[ADDRESS_TEXT_SIZE], struct colander_error *err)
+{
+    const int flags = fcntl(fd, F_GETFL);
+
+    address_of(fd, text);
+    if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) != 0 ||
+        !is_watched(fd))
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot listen on %s: %s", text,
+                             strerror(errno));
+    return COLANDER_OK;
 }
 
 enum colander_code
@@ -205,7 +224,7 @@ address_listen(const char *address, int *fd, char text[ADDRESS_TEXT_SIZE],
     error = errno;
     freeaddrinfo(at);
     if (is_listening) {
-        name_address(*fd, text);
+        address_of(*fd, text);
         return COLANDER_OK;
     }
     if (*fd >= 0)

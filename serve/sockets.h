@@ -50,6 +50,14 @@ COLANDER_CHECKED enum colander_code address_listen(const char *address, int *fd,
                                                    char text[ADDRESS_TEXT_SIZE],
                                                    struct colander_error *err);
 
+/* Sets `text` to the address that a socket has. */
+void address_of(int fd, char text[ADDRESS_TEXT_SIZE]);
+
+/* Prepares a socket that listens and was made by another program, and sets
+ * `text` to its address. */
+COLANDER_CHECKED enum colander_code
+address_take(int fd, char text[ADDRESS_TEXT_SIZE], struct colander_error *err);
+
 /* Whether the other end of the Unix socket is a process of our user or root. */
 bool peer_is_trusted(int fd);
 

@@ -5,6 +5,7 @@
  */
 #include "loading/load.h"
 #include "serve/serve.h"
+#include "serve/systemd.h"
 #include "serve/token.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
@@ -84,8 +85,8 @@ read_pem(const char *path, const char *what, char **text,
 
 /* Reads the certificate and its key, which are the caller's to free. */
 static enum colander_code
-read_certificate(const struct arguments *arguments, char *texts[2],
-                 struct colander_error *err)
+read_certificate(const struct arguments *arguments, bool has_address,
+                 char *texts[2], struct colander_error *err)
 {
     const char *certificate = arguments_value(arguments, "cert");
     const char *key = arguments_value(arguments, "key");
@@ -93,8 +94,7 @@ read_certificate(const struct arguments *arguments, char *texts[2],
 
     if (certificate == NULL && key == NULL)
         return COLANDER_OK;
-    if (certificate == NULL || key == NULL ||
-        !arguments_has(arguments, "listen"))
+    if (certificate == NULL || key == NULL || !has_address)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "--cert and --key need each other, and --listen");
     code = read_pem(certificate, "BEGIN CERTIFICATE", &texts[0], err);
@@ -213,7 +213,9 @@ serve(const struct session *session, const struct server_options *options,
         code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
         announce(session, server, options->certificate != NULL);
+        systemd_notify("READY=1");
         (void)sigwait(&ends, &number);
+        systemd_notify("STOPPING=1");
     }
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
@@ -230,19 +232,29 @@ read_network(const struct session *session, const struct arguments *arguments,
              char *certificate[2], struct colander_error *err)
 {
     const char *token_file = arguments_value(arguments, "token-file");
-    enum colander_code code;
+    char address[ADDRESS_TEXT_SIZE] = "";
+    enum colander_code code =
+        systemd_take_socket(&options->listen_fd, address, err);
 
     options->address = arguments_value(arguments, "listen");
-    if ((options->address == NULL) != (token_file == NULL))
+    if (code != COLANDER_OK)
+        return code;
+    if (options->address != NULL && options->listen_fd >= 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--listen and a socket that systemd passes "
+                             "exclude each other");
+    if (options->address != NULL)
+        (void)snprintf(address, sizeof(address), "%s", options->address);
+    if ((address[0] == '\0') != (token_file == NULL))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "--listen and --token-file need each other: who "
                              "comes by a network shows the token");
-    code = read_certificate(arguments, certificate, err);
-    if (code != COLANDER_OK || options->address == NULL)
+    code = read_certificate(arguments, address[0] != '\0', certificate, err);
+    if (code != COLANDER_OK || address[0] == '\0')
         return code;
     options->certificate = certificate[0];
     options->key = certificate[1];
-    code = get_token(session, token_file, options->address, token, err);
+    code = get_token(session, token_file, address, token, err);
     options->token = token->text;
     return code;
 }

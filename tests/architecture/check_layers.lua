@@ -55,6 +55,7 @@ local published = {
     ["filters/option_fields.h"] = true,
     ["loading/load.h"] = true,
     ["serve/remote.h"] = true,
+    ["serve/systemd.h"] = true,
     ["serve/token.h"] = true,
 }
 

@@ -116,7 +116,7 @@ if has_server; then
     until [ -s "$work/serve.out" ]; do
         sleep 0.02
     done
-    check_page serve.md cat 5
+    check_page serve.md cat 6
     kill "$server"
     wait "$server" || complain "a server exits $?"
 fi
