@@ -255,7 +255,7 @@ read_cursor(struct question *question, const char **parameter, size_t *offset,
     for (size_t i = 0; text[i] != '\0' && code == COLANDER_OK; i += 2) {
         const int high = digit_of(text[i]);
         const int low = high < 0 ? -1 : digit_of(text[i + 1]);
-        const uint8_t byte = (uint8_t)(high << 4 | low);
+        const uint8_t byte = low < 0 ? 0 : (uint8_t)(16 * high + low);
 
         *offset = i;
         if (low < 0)

@@ -14,7 +14,7 @@
 static bool
 listens_by_tcp(int fd)
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof(address);
     int type = 0;
     int is_listening = 0;
