@@ -20,17 +20,19 @@ async function readColumns() {
     facetValues.clear();
     list.replaceChildren(element('li', {class: 'soft'}, 'Reading a sample …'));
     try {
-        const {rows, end} = await allLines(await askFamily('columns', family,
+        const answer = await allLines(await askFamily('columns', family,
             [['timeout', '20s']], signal));
 
-        sampledRows = numberAt(end, 'rows');
-        columns = rows.map((row) => ({
+        sampledRows = numberAt(answer.end, 'rows');
+        columns = answer.rows.map((row) => ({
             path: row.get('column'),
             share: numberAt(row, 'rows') / Math.max(1, sampledRows),
             types: [...row.get('types')].map(([type, count]) => [type, Number(count.text)]),
             values: ['example', 'smallest', 'largest'].map((name) => row.get(name)),
         }));
         showColumns();
+        if (rows.length === 0 && end !== null)
+            showRows(); /* now it is known why there are none */
     } catch (error) {
         if (isAbort(error))
             return;
@@ -55,8 +57,8 @@ function isCountable(column) {
 
 /* The types by their frequency, in short words. */
 function typeText(column) {
-    const short = {string: 'text', integer: 'int', unsigned: 'int', double: 'number',
-        boolean: 'bool', timestamp: 'time'};
+    const short = {string: 'text', boolean: 'bool', timestamp: 'time',
+        integer: 'number', unsigned: 'number', double: 'number'};
     const names = [...column.types].sort((a, b) => b[1] - a[1])
         .map(([type]) => short[type] || type);
 

@@ -52,7 +52,7 @@ async function exportRows() {
         if (state.order !== '')
             parameters.push(['order', state.order]);
         if (state.column.length > 0)
-            parameters.push(['select', state.column.map((path) => path.replaceAll(',', '\\,')).join(',')]);
+            parameters.push(selection(state.column));
         await eachLine(await askFamily('find', state.family, parameters, signal), async (line) => {
             buffered.push(line, '\n');
             size += line.length + 1;

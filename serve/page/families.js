@@ -25,15 +25,6 @@ function familyBytes(family) {
     return numberAt(family, 'sst_bytes') + numberAt(family, 'unflushed_bytes');
 }
 
-/* The value of a path in a row; undefined: there is none. */
-function valueAt(row, path) {
-    let value = row;
-
-    for (const step of path.match(/(?:\\[^]|[^.\\])+/g) || [''])
-        value = value instanceof Map ? value.get(step.replace(/\\([^])/g, '$1')) : undefined;
-    return value;
-}
-
 /* Returns {oldest, newest} of a family, texts or undefined. */
 async function spanOf(name) {
     if (hasTimes === null) {

@@ -160,3 +160,19 @@ function numberAt(map, name) {
 
     return value instanceof Numeral ? Number(value.text) : 0;
 }
+
+/* All values at a path in the columns of a row. */
+function valuesAt(columnsOfRow, path) {
+    const steps = path.match(/\[\]|(?:\\[^]|[^.[\\])+/g) || [''];
+    let values = [columnsOfRow];
+
+    for (const step of steps) {
+        const name = step.replace(/\\(x[0-9a-f]{2}|[^])/g, (all, part) => part.length === 1
+            ? part : String.fromCharCode(parseInt(part.slice(1), 16)));
+
+        values = step === '[]' ? values.filter(Array.isArray).flat(1)
+            : values.filter((value) => value instanceof Map && value.has(name))
+                .map((value) => value.get(name));
+    }
+    return values;
+}

@@ -41,10 +41,16 @@ function namedColumns() {
 
 /* The first name of a path. */
 function topOf(path) {
-    return /^(?:\\[^]|[^.[\\])*/.exec(path)[0].replace(/\\([^x])/g, '$1');
+    return /^(?:\\[^]|[^.[\\])*/.exec(path)[0]
+        .replace(/\\(x[0-9a-f]{2}|[^])/g, (all, part) => part.length === 1
+            ? part : String.fromCharCode(parseInt(part.slice(1), 16)));
 }
 
 /* ------------------------------------------------------------- requests --- */
+
+function selection(paths) {
+    return ['select', paths.map((path) => path.replaceAll(',', '\\,')).join(',')];
+}
 
 function rowParameters(limit, cursor) {
     const parameters = [...conditions(), ['limit', String(limit)], ['explain', '1']];
@@ -54,7 +60,7 @@ function rowParameters(limit, cursor) {
     else if (cursor !== null)
         parameters.push(['cursor', cursor]);
     if (state.column.length > 0)
-        parameters.push(['select', state.column.map((path) => path.replaceAll(',', '\\,')).join(',')]);
+        parameters.push(selection(state.column));
     return parameters;
 }
 
@@ -132,56 +138,80 @@ async function moreRows() {
 /* ---------------------------------------------------------------- table --- */
 
 const columnMax = 24; /* of a table; the others are in the view of a row */
+const insideMax = 4; /* of these, paths inside maps and arrays that matched */
 
-/* The columns of the rows: those of conditions first, maps and arrays last. */
+/* The columns of the table: {path, value(row), isNumber, matches(row)}. Those of
+ * conditions come first, also from inside maps; maps and arrays come last. */
 function tableColumns() {
     const seen = new Map();
-    const named = new Set(namedColumns().map(topOf));
+    const named = namedColumns();
+    const inside = new Set([...named, ...rows.flatMap((row) => row.matched)]
+        .filter((path) => path !== escapeName(topOf(path))));
 
     for (const row of rows) {
         for (const [name, value] of row.columns) {
-            const one = seen.get(name) || {name, count: 0, containers: 0, nulls: 0, texts: 0};
+            const one = seen.get(name) || {path: escapeName(name), count: 0, containers: 0, nulls: 0, texts: 0};
 
             one.count++;
             one.containers += Number(isContainer(value));
             one.nulls += Number(value === null);
             one.texts += Number(value !== null && !(value instanceof Numeral));
             one.isNumber = one.texts === 0 && one.nulls < one.count;
+            one.value = (of) => of.columns.get(name);
+            one.matches = (of) => named.includes(one.path) || of.matched.includes(one.path);
             seen.set(name, one);
         }
     }
-    const list = [...seen.values()];
-    const rank = (one) => named.has(one.name) ? 0 : one.nulls === one.count ? 3
+    const rank = (one) => named.includes(one.path) ? 0 : one.nulls === one.count ? 3
         : one.containers * 2 > one.count ? 2 : 1;
+    const list = [...seen.values()];
 
     if (state.column.length === 0)
         list.sort((a, b) => rank(a) - rank(b) || b.count - a.count);
-    return list;
+    return [...[...inside].slice(0, insideMax).map(insideColumn), ...list];
+}
+
+/* A column of what is at a path inside others. */
+function insideColumn(path) {
+    return {
+        path,
+        isNumber: false,
+        value: (row) => {
+            const values = valuesAt(row.columns, path);
+
+            return values.length < 2 ? values[0]
+                : values.map((value) => typeof value === 'string' ? value : compact(value, 80)).join(', ');
+        },
+        matches: (row) => namedColumns().includes(path) || row.matched.includes(path),
+    };
 }
 
 function headCell(column) {
-    const path = escapeName(column.name);
-    const isUp = state.order === path;
-    const isDown = state.order === `${path}:desc`;
-
-    return element('th', {
+    const {path} = column;
+    const isUp = state.order === path && !isLive;
+    const isDown = state.order === `${path}:desc` || (isLive && path === timeColumn());
+    const head = element('th', {
         scope: 'col', class: column.isNumber ? 'number' : '',
         'aria-sort': isUp ? 'ascending' : isDown ? 'descending' : 'none',
-    }, appendText(button('', () => go({order: isUp ? `${path}:desc` : isDown ? '' : path}),
-        {title: `order by ${visible(column.name)}`}), column.name || '""'),
-    isUp ? ' ↑' : isDown ? ' ↓' : '');
+    });
+
+    if (isInArray(path) || path === '' || isLive)
+        head.append(plainPath(path) || '""');
+    else
+        head.append(button(plainPath(path), () => go({order: isUp ? `${path}:desc` : isDown ? '' : path}),
+            {title: `order by ${plainPath(path)}`}));
+    head.append(isUp ? ' ↑' : isDown ? ' ↓' : '');
+    return head;
 }
 
 function tableRow(row, index, columnsShown) {
-    const marked = new Set([...row.matched, ...namedColumns()].map(topOf));
-
     return element('tr', {
         tabindex: index === 0 ? 0 : -1, 'data-row': index,
         click: () => openRow(index), 'aria-label': `row ${visible(compact(row.key, 80))}`,
     }, element('th', {scope: 'row'}, keyText(row.key, 60)),
     ...columnsShown.map((column) => {
-        const value = row.columns.get(column.name);
-        const kind = `${column.isNumber ? 'number' : ''} ${marked.has(column.name) ? 'marked' : ''}`;
+        const value = column.value(row);
+        const kind = `${column.isNumber ? 'number' : ''} ${column.matches(row) ? 'marked' : ''}`;
 
         return value === undefined ? element('td', {class: 'none'})
             : element('td', {class: kind}, scalar(value, 140));
@@ -196,10 +226,11 @@ function keyText(key, max) {
 function tableOf() {
     const all = tableColumns();
     const shown = all.slice(0, columnMax);
-    const isUp = state.order === '' || state.order === '_key';
+    const isUp = !isLive && (state.order === '' || state.order === '_key');
+    const isDown = isLive ? timeColumn() === undefined : state.order === '_key:desc';
     const head = element('tr', {}, element('th', {scope: 'col'},
-        button('key', () => go({order: state.order === '' ? '_key:desc' : ''}), {title: 'order by the key'}),
-        isUp ? ' ↑' : state.order === '_key:desc' ? ' ↓' : ''), ...shown.map(headCell));
+        isLive ? 'key' : button('key', () => go({order: state.order === '' ? '_key:desc' : ''}), {title: 'order by the key'}),
+        isUp ? ' ↑' : isDown ? ' ↓' : ''), ...shown.map(headCell));
     const table = element('table', {class: 'table'}, element('thead', {}, head),
         element('tbody', {}, ...rows.map((row, index) => tableRow(row, index, shown))));
 

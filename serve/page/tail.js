@@ -22,13 +22,16 @@ async function readTail(signal, limit) {
     const parameters = [...conditions().filter(([name]) => name !== 'since' || newest === ''),
         ['limit', String(limit)], ['order', tailOrder()]];
 
+    if (state.column.length > 0)
+        parameters.push(selection(path === undefined ? state.column : [path, ...state.column]));
+
     if (path !== undefined && newest !== '')
         parameters.push(['since', newest]);
     const {rows: lines} = await allTail(await askFamily('find', state.family, parameters, signal));
     const fresh = lines.filter((row) => !seen.has(compact(row.key)));
 
     for (const row of fresh) {
-        const time = path === undefined ? undefined : valueAt(row.columns, path);
+        const [time] = path === undefined ? [] : valuesAt(row.columns, path);
 
         if (typeof time === 'string' && time > newest)
             newest = time;
