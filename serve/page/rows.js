@@ -100,6 +100,8 @@ async function findRows() {
         showRows();
         showSieve();
         byId('rows').replaceChildren();
+        if (isRefused(error))
+            return false;
         if (error.at !== null && error.at.parameter === 'q')
             showMistake(error);
         else

@@ -359,6 +359,17 @@ def live_rows_do_not_jump():
     run("delete", address, "events", "level=live")
 
 
+def a_token_that_is_lost_is_asked_for():
+    goes_to("events")
+    browser.value("sessionStorage.setItem('colander-token', 'x'.repeat(32))")
+    search("level=error")
+    browser.wait("document.getElementById('login').open")
+    browser.value("document.getElementById('token').focus()")
+    browser.write(token)
+    browser.key("Enter")
+    browser.wait("document.getElementById('count').textContent", "60 rows")
+
+
 def what_the_filters_did_is_drawn():
     goes_to("events", q="level=error")
     browser.value("document.getElementById('sieve').open = true")
@@ -482,7 +493,8 @@ steps = [
     more_rows_follow, a_mistake_is_marked, columns_are_completed,
     facets_are_counted, the_histogram_is_dragged, a_row_is_viewed,
     the_command_is_copied, rows_are_exported, a_file_is_written_as_rows_come,
-    live_rows_do_not_jump, what_the_filters_did_is_drawn,
+    live_rows_do_not_jump, a_token_that_is_lost_is_asked_for,
+    what_the_filters_did_is_drawn,
     hostile_rows_are_text, hostile_names_work, a_narrow_screen_is_enough,
     keys_are_enough,
 ]
@@ -508,6 +520,10 @@ for step in steps:
 elsewhere = {url for url in browser.urls
              if not url.startswith((address + "/", "data:", "blob:", "about:"))}
 equals(elsewhere, set(), "only the server is asked")
+paths = {urllib.parse.urlsplit(url).path for url in browser.urls
+         if url.startswith(address)}
+claim(paths <= {"/", "/families", "/find", "/columns", "/group"},
+      f"the page only reads: {paths}")
 claim(not any(token in url for url in browser.urls), "no URL has the token")
 equals(browser.errors, [], "the browser has no complaint")
 browser.close()
