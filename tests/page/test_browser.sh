@@ -13,7 +13,7 @@ fi
 cd "$work" || exit 1
 
 server=
-trap '[ -z "$server" ] || kill "$server"; rm -rf "$work"
+trap '[ -z "$server" ] || { kill "$server"; wait "$server"; }; rm -rf "$work"
       [ "$failures" = 0 ] || exit 1' EXIT
 
 # 3,000 events in three days, one in 50 of which is an error.
