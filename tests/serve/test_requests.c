@@ -89,7 +89,7 @@ static const struct asked questions[] = {
     {"/families?times=soon", 400, "\"at\":{\"parameter\":\"times\","},
     {"/stats?times=1", 400, "unknown parameter 'times'"},
     {"/find?family=rows&key=7&select=n", 200, "\r\n\r\n{\"_key\":7,\"n\":7}\n"},
-    {"/find?family=rows&limit=1&select=n", 200,
+    {"/find?family=rows&select=n&limit=1", 200,
      "\r\n\r\n{\"_key\":0,\"n\":0}\n{\"_end\":{\"rows\":1}}\n"},
     {"/get?key=7&family=rows&select=n", 200, "\r\n\r\n{\"_key\":7,\"n\":7}\n"},
     {"/find/rows?family=rows", 400, "unknown parameter 'family'"},
