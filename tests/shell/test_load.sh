@@ -138,7 +138,7 @@ colander: load: bad.jsonl:4:1: text is not an object
 colander: load: bad.jsonl:5:10: text is not UTF-8
 colander: load: bad.jsonl:6:10: half of a surrogate pair is not a character
 colander: load: bad.jsonl:7:11: text continues after its object
-colander: load: bad.jsonl:8:11: column 'a': name appears twice
+colander: load: bad.jsonl:8:1: column 'a': name appears twice
 2 rows loaded; 6 rejected"
 has bad '{"_key":1}
 {"_key":3}'
