@@ -1,65 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-#include "loading/writer.h"
 #include "columns/conditional.h"
 #include "columns/runs.h"
 #include "columns/unchecked.h"
-#include "core/clock.h"
-#include "core/thread.h"
 #include "loading/items.h"
-#include "loading/key_tally.h"
-#include "loading/new_keys.h"
-#include "loading/partition.h"
-#include "loading/rejects.h"
 #include "loading/rows.h"
+#include "loading/writer_inside.h"
 
 #include <inttypes.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #define LACKING_MAX 1000 /* records without a key column: see check_keys */
-#define WAIT_MS 10       /* before files are counted again */
 #define DROPS_MAX 10     /* of families, while one chunk is written */
-#define RUN_TEXT 4       /* bytes of text for each byte of a run, see is_due */
-
-struct writer {
-    struct colander_store *store;
-    struct colander_family *family;
-    const struct colander_load_options *options;
-    const struct load_limits *limits;
-    const atomic_bool *is_cancelled;
-    struct colander_load_stats *stats;
-    struct rejects rejects;
-    struct colander_batch *batch; /* of the chunk */
-    struct partition partition;   /* if the options have one */
-    struct new_keys new_keys;     /* which waiting rows have a new key */
-    struct key_tally tally;       /* how many rows have */
-    struct items *items;          /* of a file of items, which it writes */
-    uint64_t taken_count;         /* rows of the chunk that are written, */
-    uint64_t new_count;           /* and of these with a new key */
-    uint64_t lacking_count;       /* records without the key columns, so far */
-    bool has_key;                 /* another record was before */
-
-    bool may_run;              /* runs may be written */
-    struct colander_bulk *run; /* being filled, or a bulk; NULL: none */
-    uint64_t run_size;         /* bytes of its rows */
-    uint64_t run_taken;        /* its rows */
-    uint64_t run_new;          /* and of these with a new key */
-    uint64_t run_text;         /* bytes of the text with its records */
-    uint64_t run_begun;        /* when; of clock_us */
-    bool is_torn;              /* it has rows of a chunk without its end */
-    bool has_end;              /* a load can be resumed after the last chunk */
-    uint64_t flow_text;        /* of a pipe: bytes of text */
-    uint64_t flow_begun;       /* since then; of clock_us */
-    uint64_t run_count;        /* written */
-
-    const struct source *source; /* of the chunks to come */
-    struct colander_slice mark_name;
-    struct resume_point point;
-    struct resume_point_bytes tail; /* before it */
-    struct resume_point_bytes head; /* of the records of the file */
-    bool knows_head;                /* it was not opened in the middle */
-    bool ends_line;                 /* rejects are lines */
-};
 
 /* Whether the keys of rows say which are new. A bulk says it at the end, and
  * rows that must be new are. */
@@ -364,9 +315,8 @@ mark(struct writer *writer, const struct chunk *chunk,
                              writer->family, writer->mark_name, err);
 }
 
-/* Adds written rows to the figures of the load. */
-static void
-count_rows(struct writer *writer, uint64_t taken, uint64_t new)
+void
+writer_count_rows(struct writer *writer, uint64_t taken, uint64_t new)
 {
     writer->stats->row_count += taken;
     writer->stats->new_count += new;
@@ -389,7 +339,7 @@ keep_in_run(struct writer *writer, const struct chunk *chunk,
     writer->run_new += writer->new_count;
     writer->is_torn = false;
     if (writer->may_run)
-        count_rows(writer, writer->taken_count, writer->new_count);
+        writer_count_rows(writer, writer->taken_count, writer->new_count);
     return COLANDER_OK;
 }
 
@@ -418,7 +368,7 @@ commit(struct writer *writer, const struct chunk *chunk,
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
         code = commit_batch(writer, err);
     if (code == COLANDER_OK)
-        count_rows(writer, count, writer->new_count);
+        writer_count_rows(writer, count, writer->new_count);
     else
         writer->point.row_count -= count;
     return code;
@@ -551,175 +501,6 @@ patch_singly(struct writer *writer, struct chunk *chunk,
     return code;
 }
 
-/* ----------------------------------------------------------------- runs --- */
-
-/* Waits while there are too many files for the next run. */
-static void
-await_compactions(const struct writer *writer)
-{
-    const struct colander_load_options *options = writer->options;
-
-    while (!atomic_load(writer->is_cancelled) &&
-           colander_run_must_wait(writer->family)) {
-        const struct timespec moment = {0, WAIT_MS * 1000000L};
-
-        (void)nanosleep(&moment, NULL);
-        if (options->report_progress != NULL)
-            options->report_progress(options->context, writer->stats);
-    }
-}
-
-/* Whether the sizes of files are not known, as those of pipes: more may come
- * soon, or never. */
-static bool
-is_pipe(const struct writer *writer)
-{
-    return writer->stats->bytes_all == 0;
-}
-
-/* Whether rows of a pipe may wait no longer that have waited since then. */
-static bool
-is_late(const struct writer *writer, uint64_t since)
-{
-    return clock_us() - since >= writer->limits->pipe_ms * 1000;
-}
-
-/* Counts what a pipe gives in the time of a run. */
-static void
-count_flow(struct writer *writer, size_t text_size)
-{
-    if (!is_pipe(writer))
-        return;
-    if (writer->flow_text == 0 || is_late(writer, writer->flow_begun)) {
-        writer->flow_text = 0;
-        writer->flow_begun = clock_us();
-    }
-    writer->flow_text += text_size;
-}
-
-/* Whether rows go in runs now. */
-static bool
-is_large(const struct writer *writer)
-{
-    const uint64_t large = writer->limits->large_size;
-
-    return writer->stats->bytes_all >= large ||
-           (is_pipe(writer) && writer->flow_text >= large &&
-            !is_late(writer, writer->flow_begun));
-}
-
-/* Begins a run, if the load is large and there is none. */
-static enum colander_code
-begin_run(struct writer *writer, struct colander_error *err)
-{
-    if (writer->run != NULL || !writer->may_run || !is_large(writer))
-        return COLANDER_OK;
-    await_compactions(writer);
-    writer->run_size = 0;
-    writer->run_text = 0;
-    writer->run_begun = clock_us();
-    writer->run_taken = 0;
-    writer->run_new = 0;
-    return colander_run_create(writer->family, &writer->run, err);
-}
-
-/* Whether the run has enough. If most records are rejected, so that there are
- * few rows, resume points must not wait for ever. */
-static bool
-is_due(const struct writer *writer)
-{
-    const uint64_t size = writer->limits->run_size;
-
-    return writer->may_run && writer->run != NULL && writer->has_end &&
-           (writer->run_size >= size || writer->run_text / RUN_TEXT >= size ||
-            (is_pipe(writer) && is_late(writer, writer->run_begun)));
-}
-
-/* A commit of a run in a separate thread, so that it can be watched, and that
- * of a bulk be cancelled. */
-struct run_commit {
-    struct colander_bulk *run;
-    enum colander_code code;
-    struct colander_error err;
-    uint64_t row_count;
-};
-
-static void *
-commit_run(void *context)
-{
-    struct run_commit *commit = context;
-
-    commit->code =
-        colander_bulk_commit(commit->run, &commit->row_count, &commit->err);
-    return NULL;
-}
-
-/* Whether the thread ended, within a moment. */
-static bool
-has_ended(pthread_t thread)
-{
-    const struct timespec until = clock_after(CLOCK_REALTIME, 100);
-
-    return pthread_timedjoin_np(thread, NULL, &until) == 0;
-}
-
-static void
-show_run(struct writer *writer)
-{
-    const struct colander_load_options *options = writer->options;
-    struct colander_bulk_progress progress;
-
-    if (options->is_bulk) {
-        if (atomic_load(writer->is_cancelled))
-            colander_bulk_cancel(writer->run);
-        colander_bulk_progress(writer->run, &progress);
-        writer->stats->bulk_rows = progress.built_count;
-        writer->stats->bulk_all = progress.added_count;
-    }
-    if (options->report_progress != NULL)
-        options->report_progress(options->context, writer->stats);
-}
-
-/* Removes the run. If it was not written, its rows do not count. */
-static void
-drop_run(struct writer *writer, bool is_written)
-{
-    if (writer->may_run && !is_written) {
-        writer->stats->row_count -= writer->run_taken;
-        writer->stats->new_count -= writer->run_new;
-        writer->stats->replaced_count -= writer->run_taken - writer->run_new;
-    }
-    writer->run_count += is_written;
-    colander_bulk_destroy(writer->run);
-    writer->run = NULL;
-}
-
-/* Makes the rows of the run visible, with the resume points after them. */
-static enum colander_code
-end_run(struct writer *writer, struct colander_error *err)
-{
-    struct run_commit commit = {.run = writer->run};
-    pthread_t thread;
-    int failed = thread_create(&thread, commit_run, &commit);
-
-    if (failed != 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "cannot start a thread: %s", strerror(failed));
-    while (!has_ended(thread))
-        show_run(writer);
-    drop_run(writer, commit.code == COLANDER_OK);
-    writer->flow_text = writer->run_text; /* as if it took no time to write */
-    writer->flow_begun = clock_us();
-    if (commit.code != COLANDER_OK && err != NULL)
-        *err = commit.err;
-    if (commit.code == COLANDER_OK && writer->options->is_bulk) {
-        /* it does not count rows that it has replaced itself */
-        count_rows(writer, commit.row_count, commit.row_count);
-        writer->stats->replaced_count = writer->run_taken - commit.row_count;
-    }
-    return commit.code;
-}
-
 /* --------------------------------------------------------------- chunks --- */
 
 /* Fails if the first records of the load all lack the same column. Drops the
@@ -783,7 +564,7 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 
     if (writer->source->splitter.format == RECORDS_ITEMS)
         return put_items(writer, chunk, err);
-    code = begin_run(writer, err);
+    code = writer_run_begin(writer, err);
     if (code == COLANDER_OK)
         code = take_placed(writer, chunk, &before, err);
     chunk_sort_rejects(chunk);
@@ -830,9 +611,9 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     stats->text_size += chunk->text.size;
     writer->run_text += chunk->text.size;
     writer->has_end = chunk->has_end;
-    count_flow(writer, chunk->text.size);
-    if (code == COLANDER_OK && is_due(writer))
-        code = end_run(writer, err);
+    writer_run_count_flow(writer, chunk->text.size);
+    if (code == COLANDER_OK && writer_run_is_due(writer))
+        code = writer_run_end(writer, err);
     if (code == COLANDER_OK && chunk->failure.code != COLANDER_OK) {
         *err = chunk->failure;
         code = err->code;
@@ -848,7 +629,8 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
 enum colander_code
 writer_pause(struct writer *writer, struct colander_error *err)
 {
-    return is_due(writer) ? end_run(writer, err) : COLANDER_OK;
+    return writer_run_is_due(writer) ? writer_run_end(writer, err)
+                                     : COLANDER_OK;
 }
 
 enum colander_code
@@ -858,8 +640,8 @@ writer_finish(struct writer *writer, enum colander_code ended,
     if (writer->run == NULL)
         return COLANDER_OK;
     if (!writer->is_torn && (writer->may_run || ended == COLANDER_OK))
-        return end_run(writer, err);
-    drop_run(writer, false);
+        return writer_run_end(writer, err);
+    writer_run_drop(writer, false);
     return COLANDER_OK;
 }
 

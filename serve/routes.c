@@ -57,7 +57,8 @@ static const struct route routes[] = {
 };
 
 /* Paths of what agents speak; NULL is the family. The last one has those that
- * begin with _, and none, unless the page is wanted. Here PUT is POST, and HEAD is GET. */
+ * begin with _, and none, unless the page is wanted. Here PUT is POST, and HEAD
+ * is GET. */
 static const struct agent_route {
     const char *parts[PARAMETERS_PATH_MAX];
     size_t part_count;

@@ -1,0 +1,78 @@
+/*
+ * Private to writer*.c: the writer, and its runs (columns/runs.h).
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef LOADING_WRITER_INSIDE_H
+#define LOADING_WRITER_INSIDE_H
+
+#include "loading/key_tally.h"
+#include "loading/new_keys.h"
+#include "loading/partition.h"
+#include "loading/rejects.h"
+#include "loading/writer.h"
+
+struct items;
+
+struct writer {
+    struct colander_store *store;
+    struct colander_family *family;
+    const struct colander_load_options *options;
+    const struct load_limits *limits;
+    const atomic_bool *is_cancelled;
+    struct colander_load_stats *stats;
+    struct rejects rejects;
+    struct colander_batch *batch; /* of the chunk */
+    struct partition partition;   /* if the options have one */
+    struct new_keys new_keys;     /* which waiting rows have a new key */
+    struct key_tally tally;       /* how many rows have */
+    struct items *items;          /* of a file of items, which it writes */
+    uint64_t taken_count;         /* rows of the chunk that are written, */
+    uint64_t new_count;           /* and of these with a new key */
+    uint64_t lacking_count;       /* records without the key columns, so far */
+    bool has_key;                 /* another record was before */
+
+    bool may_run;              /* runs may be written */
+    struct colander_bulk *run; /* being filled, or a bulk; NULL: none */
+    uint64_t run_size;         /* bytes of its rows */
+    uint64_t run_taken;        /* its rows */
+    uint64_t run_new;          /* and of these with a new key */
+    uint64_t run_text;         /* bytes of the text with its records */
+    uint64_t run_begun;        /* when; of clock_us */
+    bool is_torn;              /* it has rows of a chunk without its end */
+    bool has_end;              /* a load can be resumed after the last chunk */
+    uint64_t flow_text;        /* of a pipe: bytes of text */
+    uint64_t flow_begun;       /* since then; of clock_us */
+    uint64_t run_count;        /* written */
+
+    const struct source *source; /* of the chunks to come */
+    struct colander_slice mark_name;
+    struct resume_point point;
+    struct resume_point_bytes tail; /* before it */
+    struct resume_point_bytes head; /* of the records of the file */
+    bool knows_head;                /* it was not opened in the middle */
+    bool ends_line;                 /* rejects are lines */
+};
+
+/* Adds written rows to the figures of the load. */
+void writer_count_rows(struct writer *writer, uint64_t taken, uint64_t new);
+
+/* Begins a run, if the load is large and there is none. */
+COLANDER_CHECKED enum colander_code
+writer_run_begin(struct writer *writer, struct colander_error *err);
+
+/* Counts what a pipe gives in the time of a run. */
+void writer_run_count_flow(struct writer *writer, size_t text_size);
+
+/* Whether the run has enough. If most records are rejected, so that there are
+ * few rows, resume points must not wait for ever. */
+bool writer_run_is_due(const struct writer *writer);
+
+/* Makes the rows of the run visible, with the resume points after them. */
+COLANDER_CHECKED enum colander_code writer_run_end(struct writer *writer,
+                                                   struct colander_error *err);
+
+/* Removes the run. If it was not written, its rows do not count. */
+void writer_run_drop(struct writer *writer, bool is_written);
+
+#endif

@@ -1,0 +1,172 @@
+/* See writer_inside.h. SPDX-License-Identifier: MIT */
+#include "columns/runs.h"
+#include "core/clock.h"
+#include "core/thread.h"
+#include "loading/writer_inside.h"
+
+#include <pthread.h>
+
+#define WAIT_MS 10 /* before files are counted again */
+#define RUN_TEXT                                                               \
+    4 /* bytes of text for each byte of a run, see writer_run_is_due */
+
+/* Waits while there are too many files for the next run. */
+static void
+await_compactions(const struct writer *writer)
+{
+    const struct colander_load_options *options = writer->options;
+
+    while (!atomic_load(writer->is_cancelled) &&
+           colander_run_must_wait(writer->family)) {
+        const struct timespec moment = {0, WAIT_MS * 1000000L};
+
+        (void)nanosleep(&moment, NULL);
+        if (options->report_progress != NULL)
+            options->report_progress(options->context, writer->stats);
+    }
+}
+
+/* Whether the sizes of files are not known, as those of pipes: more may come
+ * soon, or never. */
+static bool
+is_pipe(const struct writer *writer)
+{
+    return writer->stats->bytes_all == 0;
+}
+
+/* Whether rows of a pipe may wait no longer that have waited since then. */
+static bool
+is_late(const struct writer *writer, uint64_t since)
+{
+    return clock_us() - since >= writer->limits->pipe_ms * 1000;
+}
+
+void
+writer_run_count_flow(struct writer *writer, size_t text_size)
+{
+    if (!is_pipe(writer))
+        return;
+    if (writer->flow_text == 0 || is_late(writer, writer->flow_begun)) {
+        writer->flow_text = 0;
+        writer->flow_begun = clock_us();
+    }
+    writer->flow_text += text_size;
+}
+
+/* Whether rows go in runs now. */
+static bool
+is_large(const struct writer *writer)
+{
+    const uint64_t large = writer->limits->large_size;
+
+    return writer->stats->bytes_all >= large ||
+           (is_pipe(writer) && writer->flow_text >= large &&
+            !is_late(writer, writer->flow_begun));
+}
+
+enum colander_code
+writer_run_begin(struct writer *writer, struct colander_error *err)
+{
+    if (writer->run != NULL || !writer->may_run || !is_large(writer))
+        return COLANDER_OK;
+    await_compactions(writer);
+    writer->run_size = 0;
+    writer->run_text = 0;
+    writer->run_begun = clock_us();
+    writer->run_taken = 0;
+    writer->run_new = 0;
+    return colander_run_create(writer->family, &writer->run, err);
+}
+
+bool
+writer_run_is_due(const struct writer *writer)
+{
+    const uint64_t size = writer->limits->run_size;
+
+    return writer->may_run && writer->run != NULL && writer->has_end &&
+           (writer->run_size >= size || writer->run_text / RUN_TEXT >= size ||
+            (is_pipe(writer) && is_late(writer, writer->run_begun)));
+}
+
+/* A commit of a run in a separate thread, so that it can be watched, and that
+ * of a bulk be cancelled. */
+struct run_commit {
+    struct colander_bulk *run;
+    enum colander_code code;
+    struct colander_error err;
+    uint64_t row_count;
+};
+
+static void *
+commit_run(void *context)
+{
+    struct run_commit *commit = context;
+
+    commit->code =
+        colander_bulk_commit(commit->run, &commit->row_count, &commit->err);
+    return NULL;
+}
+
+/* Whether the thread ended, within a moment. */
+static bool
+has_ended(pthread_t thread)
+{
+    const struct timespec until = clock_after(CLOCK_REALTIME, 100);
+
+    return pthread_timedjoin_np(thread, NULL, &until) == 0;
+}
+
+static void
+show_run(struct writer *writer)
+{
+    const struct colander_load_options *options = writer->options;
+    struct colander_bulk_progress progress;
+
+    if (options->is_bulk) {
+        if (atomic_load(writer->is_cancelled))
+            colander_bulk_cancel(writer->run);
+        colander_bulk_progress(writer->run, &progress);
+        writer->stats->bulk_rows = progress.built_count;
+        writer->stats->bulk_all = progress.added_count;
+    }
+    if (options->report_progress != NULL)
+        options->report_progress(options->context, writer->stats);
+}
+
+void
+writer_run_drop(struct writer *writer, bool is_written)
+{
+    if (writer->may_run && !is_written) {
+        writer->stats->row_count -= writer->run_taken;
+        writer->stats->new_count -= writer->run_new;
+        writer->stats->replaced_count -= writer->run_taken - writer->run_new;
+    }
+    writer->run_count += is_written;
+    colander_bulk_destroy(writer->run);
+    writer->run = NULL;
+}
+
+enum colander_code
+writer_run_end(struct writer *writer, struct colander_error *err)
+{
+    struct run_commit commit = {.run = writer->run};
+    pthread_t thread;
+    int failed = thread_create(&thread, commit_run, &commit);
+
+    if (failed != 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot start a thread: %s", strerror(failed));
+    while (!has_ended(thread))
+        show_run(writer);
+    writer_run_drop(writer, commit.code == COLANDER_OK);
+    writer->flow_text = writer->run_text; /* as if it took no time to write */
+    writer->flow_begun = clock_us();
+    if (commit.code != COLANDER_OK && err != NULL)
+        *err = commit.err;
+    if (commit.code == COLANDER_OK && writer->options->is_bulk) {
+        /* it does not count rows that it has replaced itself */
+        writer_count_rows(writer, commit.row_count, commit.row_count);
+        writer->stats->replaced_count = writer->run_taken - commit.row_count;
+    }
+    return commit.code;
+}
