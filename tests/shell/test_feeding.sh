@@ -120,6 +120,8 @@ for path in / /_license /_cat/health /_cluster/health; do
         grep -q '^X-Elastic-Product: Elasticsearch' <<<"$got" ||
         complain "GET $path: $got"
 done
+got=$(curl -sS -H 'Accept: text/html, */*;q=0.8' "$address/")
+[[ $got == '<!doctype html>'* ]] || complain "the page: ${got:0:80}"
 got=$(curl -sSI -u "any:$token" "$address/")
 grep -q '^HTTP/1.1 200' <<<"$got" || complain "HEAD /: $got"
 for path in /_nodes /_template/x /_ilm/policy /_xpack; do
@@ -143,6 +145,23 @@ posts 400 "unknown parameter 'ignore_fields'" \
 posts 200 "\"hints\":\[\"no row has 'tyme'" '/load/v?type=tyme=time' '{"a":1}'
 posts 200 '"rows":0,"hints":\[".*mm' '/delete/v?q=mm=x' ''
 posts 200 '"rows":3,"hints":\[".*at' '/update/v?all=1&set=at=5' ''
+
+# ----------------------------------------------------- families by time ---
+
+for i in 1 2; do
+    posts 204 '' '/write?db=days%2F%7Bday%7D&partition=time:day&precision=s' \
+        'a v=1 1\na w=2 1\na v=3 86400\n'
+done
+has days/1970-01-01 1 v=1 w=2
+has days/1970-01-02 1 v=3
+posts 200 '"families":1' \
+    '/insert/jsonline?family=v%7Bday%7D&partition=_time:day' \
+    '{"_time":"2026-01-02T03:04:05Z"}\n'
+has v2026-01-02 1 _time=2026-01-02T03:04:05Z
+posts 400 'not put into families by time' \
+    '/v%7Bday%7D/_bulk?partition=at:day' '{"index":{}}\n{"n":1}\n'
+posts 200 "'v{day}' stands for families by time" '/_bulk' \
+    '{"index":{"_index":"v{day}"}}\n{"n":1}\n'
 
 # --------------------------------------------------------------- tokens ---
 
