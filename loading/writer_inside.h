@@ -65,7 +65,7 @@ writer_run_begin(struct writer *writer, struct colander_error *err);
 void writer_run_count_flow(struct writer *writer, size_t text_size);
 
 /* Whether the run has enough. If most records are rejected, so that there are
- * few rows, resume points must not wait for ever. */
+ * few rows, resume points must not wait until it is full. */
 bool writer_run_is_due(const struct writer *writer);
 
 /* Makes the rows of the run visible, with the resume points after them. */

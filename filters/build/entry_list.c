@@ -17,7 +17,7 @@
 
 /* Entries that are equal in the upper bits and not in order are moved by at
  * most so many places each; more are sorted by qsort. */
-#define MOVED_MAX 16
+#define MOVED_MAX 4
 
 #define SEEN_BITS 12
 
@@ -239,9 +239,8 @@ sort_rest(uint64_t *entries, size_t count)
     for (size_t begin = 0; begin < count; begin = end) {
         bool is_sorted = true;
 
-        for (end = begin + 1; end < count && (entries[end] ^ entries[begin]) >>
-                                                     FIRST_DIGIT ==
-                                                 0;
+        for (end = begin + 1;
+             end < count && (entries[end] ^ entries[begin]) >> FIRST_DIGIT == 0;
              end++)
             is_sorted &= entries[end - 1] <= entries[end];
         if (!is_sorted)

@@ -31,7 +31,7 @@ struct filter_builder {
     struct part_rows parts[2];
     struct part_rows *filling;
     struct dictionary_builder *dictionaries[2];
-    bool is_row_open; /* the last key is a row of this part */
+    bool is_row_open;          /* the last key is a row of this part */
     struct part_rows *written; /* by the thread; NULL: there is none */
     pthread_t thread;
     double words_size; /* of the thread while there is one, as what follows */
@@ -94,7 +94,7 @@ filter_builder_create(const char *path, struct settings *settings,
     return COLANDER_OK;
 }
 
-/* --------------------------------------------------------- writing parts --- */
+/* -------------------------------------------------------- writing parts --- */
 
 static void *
 write_run(void *context)
@@ -102,8 +102,8 @@ write_run(void *context)
     struct filter_builder *builder = context;
 
     builder->write_code =
-        part_rows_write(builder->written, builder->writer,
-                        &builder->words_size, &builder->write_err);
+        part_rows_write(builder->written, builder->writer, &builder->words_size,
+                        &builder->write_err);
     return NULL;
 }
 
@@ -222,9 +222,9 @@ filter_builder_add(struct filter_builder *builder,
                    const struct sst_entry *entry, struct colander_error *err)
 {
     enum colander_code code = note_block(builder, entry, err);
-    bool is_same = builder->is_row_open &&
-                   colander_slice_equal(entry->key,
-                                        part_rows_last_key(builder->filling));
+    bool is_same =
+        builder->is_row_open &&
+        colander_slice_equal(entry->key, part_rows_last_key(builder->filling));
 
     builder->entry_count++;
     if (code == COLANDER_OK && !entry->is_put)

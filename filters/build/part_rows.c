@@ -135,12 +135,11 @@ visit_word(void *context, const struct text_word *word)
         rows->visit_code = add_word(rows, word->hash);
     if (rows->visit_code != COLANDER_OK || rows->dictionary == NULL)
         return;
-    rows->visit_code =
-        size == 0 || size > DICTIONARY_WORD_MAX
-            ? add_word(rows, DICTIONARY_LONG_HASH)
-            : dictionary_builder_add(rows->dictionary, word->hash,
-                                     rows->word_tag, word->folded,
-                                     rows->visit_err);
+    rows->visit_code = size == 0 || size > DICTIONARY_WORD_MAX
+                           ? add_word(rows, DICTIONARY_LONG_HASH)
+                           : dictionary_builder_add(
+                                 rows->dictionary, word->hash, rows->word_tag,
+                                 word->folded, rows->visit_err);
 }
 
 static void
@@ -157,8 +156,8 @@ visit_value(void *context, const struct row_value *value)
         return;
     if (settings_skips(settings, value, &rows->skip_depth))
         return;
-    rows->visit_code = entry_list_add_column(
-        &rows->entries, value->path_hash, tag, row, rows->visit_err);
+    rows->visit_code = entry_list_add_column(&rows->entries, value->path_hash,
+                                             tag, row, rows->visit_err);
     if (rows->visit_code != COLANDER_OK)
         return;
     hash = is_scalar ? colander_value_hash(&value->value) : 0;
@@ -248,8 +247,7 @@ count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
 /* Writes the keys of all rows or, if a unit has more than one, the anchors. */
 static enum colander_code
 write_keys(const struct part_rows *rows, uint32_t fine,
-           struct filter_writer *writer,
-           struct colander_error *err)
+           struct filter_writer *writer, struct colander_error *err)
 {
     struct colander_slice before = {NULL, 0};
     struct row_keys_coder coder;
@@ -275,7 +273,8 @@ write_keys(const struct part_rows *rows, uint32_t fine,
 
 /* Writes the orders. Entries must be sorted. */
 static enum colander_code
-write_orders(struct part_rows *rows, struct filter_writer *writer, struct colander_error *err)
+write_orders(struct part_rows *rows, struct filter_writer *writer,
+             struct colander_error *err)
 {
     const uint64_t budget = (uint64_t)((double)rows->row_bytes *
                                        rows->settings->options.order_budget);
@@ -284,22 +283,20 @@ write_orders(struct part_rows *rows, struct filter_writer *writer, struct coland
 
     if (rows->orders == NULL)
         return COLANDER_OK;
-    return order_builder_finish(rows->orders, rows->row_count, budget,
-                                &sink, err);
+    return order_builder_finish(rows->orders, rows->row_count, budget, &sink,
+                                err);
 }
 
 /* Writes the presence in blocks of the locator's block size. */
 static enum colander_code
 write_presence(const struct part_rows *rows, struct filter_part *part,
-               struct filter_writer *writer,
-               struct colander_error *err)
+               struct filter_writer *writer, struct colander_error *err)
 {
     const uint32_t lot = LOCATOR_BLOCK_SIZE * 8 / PRESENCE_BLOCK_BITS;
     struct presence presence;
     enum colander_code code;
 
-    part->presence =
-        settings_presence_shape(rows->settings, part->hash_count);
+    part->presence = settings_presence_shape(rows->settings, part->hash_count);
     code = presence_init(&presence, &part->presence, err);
     if (code != COLANDER_OK)
         return code;
@@ -313,8 +310,7 @@ write_presence(const struct part_rows *rows, struct filter_part *part,
             presence.words + (size_t)first * PRESENCE_BLOCK_WORDS,
             (size_t)(left < lot ? left : lot) * (PRESENCE_BLOCK_BITS / 8));
 
-        code = filter_writer_block(writer, FILTER_PRESENCE, block,
-                                   first, err);
+        code = filter_writer_block(writer, FILTER_PRESENCE, block, first, err);
     }
     presence_release(&presence);
     return code;
@@ -328,9 +324,8 @@ choose_fine(const struct part_rows *rows)
 
     if (fine != COLANDER_SEGMENT_AUTO)
         return fine;
-    return rows->key_bytes * AUTO_KEY_SHARE <= rows->row_bytes
-               ? 1
-               : AUTO_SEGMENT;
+    return rows->key_bytes * AUTO_KEY_SHARE <= rows->row_bytes ? 1
+                                                               : AUTO_SEGMENT;
 }
 
 /* `added` entries were sorted. */
@@ -377,8 +372,9 @@ write_part(struct part_rows *rows, struct filter_writer *writer,
     part.shape.hash_bits = (uint8_t)rows->settings->options.hash_bits;
     part.first_key = read_key(&rows->keys, &offset);
     part.last_key = part_rows_last_key(rows);
-    code = has_locator(rows) ? write_located(rows, added, &part, writer, words_size, err)
-                             : write_presence(rows, &part, writer, err);
+    code = has_locator(rows)
+               ? write_located(rows, added, &part, writer, words_size, err)
+               : write_presence(rows, &part, writer, err);
     if (code == COLANDER_OK && rows->ends_dictionary)
         code = dictionary_builder_write(rows->dictionary, sink_dictionary,
                                         writer, err);

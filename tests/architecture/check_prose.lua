@@ -160,7 +160,7 @@ local function check_file(path)
     check_text(path, text)
 end
 
-local list <close> = io.popen("cd '" .. top .. "' && find . -name build " ..
+local list <close> = io.popen("cd '" .. top .. "' && find . -path ./build " ..
     "-prune -o -name .git -prune -o -path ./tests -prune -o -type f \\( " ..
     "-name '*.[ch]' -o -name '*.cc' -o -name '*.md' -o -name colander.1 " ..
     "-o -path './scripting/*.lua' -o -path './schemas/*.lua' \\) -print | sort")

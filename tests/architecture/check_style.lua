@@ -46,7 +46,7 @@ end
 
 local file_count = 0
 local function check_all(is_c, condition)
-    local list <close> = io.popen("cd '" .. top .. "' && find . -name build " ..
+    local list <close> = io.popen("cd '" .. top .. "' && find . -path ./build " ..
         "-prune -o -name .git -prune -o -type f \\( " .. condition ..
         " \\) -print")
     for path in list:lines() do
