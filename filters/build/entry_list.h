@@ -60,8 +60,8 @@ COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,
                                                     struct colander_error *err);
 
 /* Returns about how many rows a locator of the sorted entries leads to from
- * this hash and tag; any number above `most` if they are more, which takes no longer
- * than to count `most`. */
+ * this hash and tag; any number above `most` if they are more, which takes no
+ * longer than to count `most`. */
 uint64_t entry_list_rows(const struct entry_list *list, uint64_t hash,
                          unsigned tag, uint64_t most);
 
