@@ -24,8 +24,9 @@ struct dropping {
     const struct colander_retain_options *options;
     struct colander_retained *done;
     struct colander_names names; /* of the families, the oldest first */
-    uint64_t *sizes;             /* of each, in bytes */
+    uint64_t *sizes;             /* of each, in bytes on disk */
     uint64_t size;               /* of those that are left */
+    size_t kept_from;            /* the first that no size drops */
 };
 
 struct colander_value
@@ -123,21 +124,40 @@ measure(struct dropping *dropping, struct colander_error *err)
         code = open_one(dropping, i, &family, err);
         if (code == COLANDER_OK)
             code = colander_family_sizes(family, &sizes, err);
-        dropping->sizes[i] = sizes.sst_size + sizes.unflushed_size;
+        dropping->sizes[i] = sizes.sst_size; /* memory is not disk */
         dropping->size += dropping->sizes[i];
         colander_family_close(family);
     }
     return code;
 }
 
-/* Whether all families from this one on are too large together. The last one
- * stays. */
+/* Finds the last family that begins at or before the reference. It is never too
+ * large, nor are those after it, whose names are of the future: a row that is
+ * dated there by mistake drops none before it. */
+static void
+find_kept(struct dropping *dropping)
+{
+    const char *pattern = colander_family_name(dropping->pattern);
+    int64_t from, until;
+
+    dropping->kept_from = dropping->names.count;
+    while (dropping->kept_from-- > 0) {
+        if (colander_partition_times(pattern,
+                                     dropping->names.names[dropping->kept_from],
+                                     &from, &until) &&
+            from <= dropping->done->reference.second)
+            return;
+    }
+    dropping->kept_from = 0;
+}
+
+/* Whether all families from this one on are too large together. */
 static bool
 is_too_large(const struct dropping *dropping, size_t index)
 {
     return dropping->sizes != NULL &&
            dropping->size > dropping->retention->size_max &&
-           index + 1 < dropping->names.count;
+           index < dropping->kept_from;
 }
 
 /* Sets *is_old to whether no time in the family can be kept: not one that its
@@ -209,11 +229,13 @@ drop_one(struct dropping *dropping, size_t index, struct colander_error *err)
     if (code == COLANDER_OK && goes) {
         dropping->done->family_count++;
         dropping->done->row_count += sizes.key_count;
-        if (dropping->sizes != NULL)
-            dropping->size -= dropping->sizes[index];
     }
-    if (code == COLANDER_NOT_FOUND || code == COLANDER_DROPPED)
+    if (code == COLANDER_NOT_FOUND || code == COLANDER_DROPPED) {
         code = COLANDER_OK; /* by another, meanwhile */
+        goes = true;
+    }
+    if (code == COLANDER_OK && goes && dropping->sizes != NULL)
+        dropping->size -= dropping->sizes[index];
     colander_family_close(family);
     return code;
 }
@@ -231,6 +253,7 @@ drop_all(struct dropping *dropping, struct colander_error *err)
     code = look_at_times(dropping, err);
     if (code == COLANDER_OK)
         code = measure(dropping, err);
+    find_kept(dropping);
     for (size_t i = 0; i < dropping->names.count && code == COLANDER_OK &&
                        dropping->done->newest.type != COLANDER_NULL;
          i++)

@@ -467,3 +467,110 @@ FIXTURE_TEST(dropping_can_be_cancelled_between_families)
           COLANDER_CANCELLED);
     assert_int_equal(done.family_count, 1);
 }
+
+/* Returns bytes of SST files of a day that all days of make_days have. */
+static uint64_t
+flushed_size(struct store_fixture *fixture, int64_t day)
+{
+    struct model model = {.fixture = fixture};
+    struct colander_family *family = open_day(&model, day);
+    struct colander_family_sizes sizes;
+
+    OK(colander_store_flush(fixture->store, why()));
+    OK(colander_family_sizes(family, &sizes, why()));
+    colander_family_close(family);
+    return sizes.sst_size;
+}
+
+FIXTURE_TEST(rows_in_memory_do_not_count_as_bytes_on_disk)
+{
+    struct colander_family *pattern = make_days(fixture, 5, 200);
+    const uint64_t size = flushed_size(fixture, FIRST);
+    struct model model = {.fixture = fixture};
+    struct colander_retention retention;
+    struct colander_retained done;
+
+    for (int64_t day = FIRST; day < FIRST + 5; day++) {
+        struct colander_family *family = open_day(&model, day);
+
+        put_at(family, 1000,
+               fixture_row(fixture, "at", colander_timestamp(day * DAY, 0)));
+        colander_family_close(family);
+    }
+    colander_retention_init(&retention);
+    retention.size_max = size * 6; /* an empty memtable is larger */
+    OK(colander_family_retain(pattern, &retention, NULL, &done, why()));
+    assert_int_equal(done.family_count, 0);
+}
+
+/* Drops the two oldest families, as another application of the same policy
+ * does. */
+static bool
+drop_two(void *context, uint64_t row_count)
+{
+    struct model *model = context;
+
+    (void)row_count;
+    for (int64_t day = FIRST; day < FIRST + 2; day++) {
+        struct colander_family *family = open_day(model, day);
+
+        if (colander_family_exists(family))
+            OK(colander_family_drop(family, why()));
+        colander_family_close(family);
+    }
+    return true;
+}
+
+FIXTURE_TEST(families_that_another_drops_meanwhile_count_as_dropped)
+{
+    struct colander_family *pattern = make_days(fixture, 5, 200);
+    const uint64_t size = flushed_size(fixture, FIRST);
+    struct model model = {.fixture = fixture};
+    struct colander_retention retention;
+    struct colander_retain_options options;
+    struct colander_retained done;
+
+    colander_retention_init(&retention);
+    retention.size_max = size * 7 / 2;
+    colander_retain_options_init(&options);
+    options.goes_on = drop_two;
+    options.context = &model;
+    OK(colander_family_retain(pattern, &retention, &options, &done, why()));
+    assert_int_equal(done.family_count, 0);
+    for (int64_t day = FIRST + 2; day < FIRST + 5; day++) {
+        struct colander_family *family = open_day(&model, day);
+
+        assert_int_equal(count_rows(family), 200);
+        colander_family_close(family);
+    }
+}
+
+FIXTURE_TEST(a_row_of_the_future_drops_no_family_by_its_size)
+{
+    struct colander_family *pattern = make_days(fixture, 5, 200);
+    struct model model = {.fixture = fixture};
+    struct colander_retention retention;
+    struct colander_retain_options options;
+    struct colander_retained done;
+    struct colander_family *family = open_day(&model, FIRST + 1000);
+
+    put_at(family, 1,
+           fixture_row(fixture, "at",
+                       colander_timestamp((FIRST + 1000) * DAY, 0)));
+    (void)flushed_size(fixture, FIRST);
+    colander_retention_init(&retention);
+    retention.size_max = 1;
+    colander_retain_options_init(&options);
+    options.now = colander_timestamp((FIRST + 4) * DAY + 5, 0);
+    OK(colander_family_retain(pattern, &retention, &options, &done, why()));
+    assert_int_equal(done.family_count, 4);
+    assert_int_equal(count_rows(family), 1);
+    colander_family_close(family);
+    family = open_day(&model, FIRST + 4);
+    assert_int_equal(count_rows(family), 200);
+    colander_family_close(family);
+
+    options.now = colander_timestamp(FIRST * DAY, 0); /* all is later */
+    OK(colander_family_retain(pattern, &retention, &options, &done, why()));
+    assert_int_equal(done.family_count, 0);
+}
