@@ -3,7 +3,8 @@
  * it, or those that a pattern such as 'logs/{day}' or a name with * selects.
  *
  * Several families are read as they were at one moment. Families by time whose
- * times are not asked for are left out; they are not opened.
+ * times are not asked for are left out, if the times are those of the column by
+ * which they are families.
  *
  * Life:   a zeroed struct -> open -> release
  *

@@ -58,6 +58,8 @@ read_rows(struct group_run *run, struct colander_error *err)
                                      run->groups, &counts, err);
         if (code == COLANDER_OK)
             explanation_take_counts(explanation, &counts);
+        else if (code == COLANDER_DROPPED && families->is_selection)
+            code = COLANDER_OK; /* before its first row: it has none */
     }
     if (request->expressions == NULL)
         explanation->row_count = explanation->counts.rows_returned;

@@ -3,25 +3,69 @@
 
 #include <stdlib.h>
 
-/* Whether rows with such times may be in the family, as far as its name says.
- * `all` has the patterns. */
+/* Whether the name of a family, which is one of the pattern, says that rows with
+ * such times cannot be in it. */
 static bool
-may_have(const struct colander_names *all, const char *name,
-         const struct family_times *times)
+is_outside(const char *pattern, const char *name,
+           const struct family_times *times)
 {
     int64_t from, until;
 
-    for (size_t i = 0; times != NULL && i < all->count; i++) {
-        if (!colander_partition_times(all->names[i], name, &from, &until))
-            continue;
-        if (times->since != NULL && times->since->second >= until)
-            return false;
-        if (times->until != NULL &&
+    if (!colander_partition_times(pattern, name, &from, &until))
+        return false;
+    return (times->since != NULL && times->since->second >= until) ||
+           (times->until != NULL &&
             (times->until->second < from ||
-             (times->until->second == from && times->until->nanosecond == 0)))
-            return false;
+             (times->until->second == from && times->until->nanosecond == 0)));
+}
+
+/* Sets *is_same to whether both families have the same time column. */
+static enum colander_code
+compare_columns(const struct session *session, const char *pattern,
+                struct colander_family *family, bool *is_same,
+                struct colander_error *err)
+{
+    struct colander_buffer column = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer other = COLANDER_BUFFER_EMPTY;
+    struct colander_family *parent = NULL;
+    bool found = false;
+    bool other_found = false;
+    enum colander_code code =
+        colander_family_open(session->store, pattern, &parent, err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_time_column(parent, &column, &found, err);
+    if (code == COLANDER_OK)
+        code = colander_family_time_column(family, &other, &other_found, err);
+    *is_same = code == COLANDER_OK && found && other_found &&
+               strcmp((const char *)column.data, (const char *)other.data) == 0;
+    colander_family_close(parent);
+    colander_buffer_release(&column);
+    colander_buffer_release(&other);
+    return code;
+}
+
+/* Sets *has to whether rows with such times may be in the family, as far as its
+ * name says: it does not if it is by the times of another column than that
+ * which is asked. `all` has the patterns. */
+static enum colander_code
+may_have(const struct session *session, const struct colander_names *all,
+         struct colander_family *family, const struct family_times *times,
+         bool *has, struct colander_error *err)
+{
+    const char *name = colander_family_name(family);
+    enum colander_code code = COLANDER_OK;
+    bool is_same;
+
+    *has = true;
+    for (size_t i = 0;
+         times != NULL && i < all->count && code == COLANDER_OK && *has; i++) {
+        if (!is_outside(all->names[i], name, times))
+            continue;
+        code = compare_columns(session, all->names[i], family, &is_same, err);
+        *has = !is_same;
     }
-    return true;
+    return code;
 }
 
 static enum colander_code
@@ -37,11 +81,18 @@ open_selected(struct family_set *set, const struct session *session,
     if (set->families == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for families");
     for (size_t i = 0; i < selected->count && code == COLANDER_OK; i++) {
-        if (!may_have(all, selected->names[i], times))
-            continue;
-        code = colander_family_open(session->store, selected->names[i],
-                                    &set->families[set->count], err);
-        set->count += code == COLANDER_OK;
+        struct colander_family **family = &set->families[set->count];
+        bool has = false;
+
+        code = colander_family_open(session->store, selected->names[i], family,
+                                    err);
+        if (code != COLANDER_OK)
+            break;
+        code = may_have(session, all, *family, times, &has, err);
+        if (has && code == COLANDER_OK)
+            set->count++;
+        else
+            colander_family_close(*family);
     }
     if (code == COLANDER_OK)
         code = colander_family_open(

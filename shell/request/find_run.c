@@ -144,7 +144,8 @@ end_cursor(struct reading *reading)
     reading->cursor = NULL;
 }
 
-/* Reads all families, one after another. */
+/* Reads all families, one after another. One that was dropped meanwhile has no
+ * rows; a cursor that is open goes on to its end. */
 static enum colander_code
 read_rows(struct reading *reading, struct colander_error *err)
 {
@@ -162,6 +163,8 @@ read_rows(struct reading *reading, struct colander_error *err)
                                     &reading->cursor, err);
         if (code == COLANDER_OK)
             code = read_cursor(reading, err);
+        else if (code == COLANDER_DROPPED && families->is_selection)
+            code = COLANDER_OK;
     }
     return code;
 }

@@ -171,6 +171,18 @@ says_some '^plan +scan of 12$'
 run 0 find s logs/2024-03-01 --scan --explain --count
 says_some "^plan +scan of family 'logs/2024-03-01' in key order"
 
+# Families are left out by the column that makes them, and by no other one.
+printf '{"_key":%d,"at":"2024-03-0%dT00:00:00Z","t2":"2020-01-0%dT00:00:00Z"}\n' \
+    1 1 1 2 2 2 >other.jsonl
+run 0 load c 'c/{day}' other.jsonl --partition at:day --type t2=time
+run 0 families c c/2024-03-01 --time t2
+run 0 families c c/2024-03-02 --time t2
+run 0 find c 'c/*' --until 2020-01-02 --select _family
+prints '{"_key":1,"_family":"c/2024-03-01"}'
+run 0 families c c/2024-03-02 --time at
+run 2 find c 'c/*' --since 2024-03-02
+says_some "have different time columns"
+
 # The same rows, one by one.
 for ((day = 3; day <= 6; day++)); do
     "$COLANDER" find s logs/2024-03-0$day level=debug --format jsonl
@@ -301,6 +313,18 @@ mkfifo rows
 wait $!
 [ "$(grep -c . seen)" = 30001 ] ||
     complain "a find of one moment has $(grep -c . seen) rows"
+
+# One that is dropped before its first row has none; that which is read goes on.
+"$COLANDER" find o 'o/*' >rows 2>err </dev/null &
+{
+    read -r line
+    run 0 drop o o/2026-01-01 --yes
+    run 0 drop o o/2026-01-02 --yes
+    { echo "$line"; cat; } >seen
+} <rows
+wait $! || complain "a find fails when a family is dropped: $(cat err)"
+[ "$(grep -c . seen)" = 30001 ] && tail -1 seen | grep -q o/2026-01-03 ||
+    complain "a find of dropped families has $(grep -c . seen) rows"
 kill "$server"
 wait "$server" || complain "a server exits $?"
 
