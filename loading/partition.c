@@ -4,6 +4,7 @@
 #include "filters/filters.h"
 #endif
 #include "core/array.h"
+#include "core/clock.h"
 
 #include <stdlib.h>
 
@@ -35,7 +36,7 @@ partition_begin(const struct partition *partition, struct colander_error *err)
     return code;
 }
 
-/* Gives a new family the filter options of the pattern. */
+/* Gives a family the filter options of the pattern. */
 static enum colander_code
 copy_filters(const struct partition *partition, struct colander_family *family,
              struct colander_error *err)
@@ -58,23 +59,25 @@ copy_filters(const struct partition *partition, struct colander_family *family,
 #endif
 }
 
+/* Gives a family what it lacks; creates it, if it does not exist. The time
+ * column comes last, so one that has it has all. */
 static enum colander_code
-create(struct partition *partition, struct colander_family *family,
-       struct colander_error *err)
+complete(const struct partition *partition, struct colander_family *family,
+         struct colander_error *err)
 {
-    enum colander_code code;
+    struct colander_buffer column = COLANDER_BUFFER_EMPTY;
+    bool found = false;
+    enum colander_code code =
+        colander_family_time_column(family, &column, &found, err);
 
-    if (partition->new_count >= PARTITION_NEW_MAX)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a load creates at most %d families of '%s': use "
-                             "longer times, such as {month}",
-                             PARTITION_NEW_MAX, pattern_of(partition));
+    colander_buffer_release(&column);
+    if (code != COLANDER_OK || found)
+        return code;
     code = copy_filters(partition, family, err);
-    if (code == COLANDER_OK)
-        code = colander_family_set_time_column(partition->store, family,
-                                               partition->column, err);
-    partition->new_count += code == COLANDER_OK;
-    return code;
+    return code == COLANDER_OK
+               ? colander_family_set_time_column(partition->store, family,
+                                                 partition->column, err)
+               : code;
 }
 
 static enum colander_code
@@ -91,8 +94,16 @@ open_part(struct partition *partition, int64_t second, struct part *part,
     (void)colander_partition_times(pattern_of(partition), name, &part->from,
                                    &part->until);
     code = colander_family_open(partition->store, name, &part->family, err);
-    if (code == COLANDER_OK && !colander_family_exists(part->family))
-        code = create(partition, part->family, err);
+    if (code == COLANDER_OK && !colander_family_exists(part->family)) {
+        if (partition->new_count + partition->wanted_count >= PARTITION_NEW_MAX)
+            return COLANDER_FAIL(
+                err, COLANDER_LIMIT,
+                "a load creates at most %d families of '%s'%s: use longer "
+                "times, such as {month}, if these are not wrong",
+                PARTITION_NEW_MAX, pattern_of(partition),
+                partition->follows ? " in an hour" : "");
+        partition->wanted_count++;
+    }
     return code;
 }
 
@@ -150,13 +161,56 @@ forget_dropped(struct partition *partition)
     partition->count = kept;
 }
 
+/* Completes the families that were opened for this chunk. */
+static enum colander_code
+complete_new(struct partition *partition, size_t first,
+             struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = first; i < partition->count && code == COLANDER_OK; i++) {
+        struct colander_family *family = partition->parts[i].family;
+        const bool is_new = !colander_family_exists(family);
+
+        code = complete(partition, family, err);
+        partition->new_count += is_new && code == COLANDER_OK;
+    }
+    return code;
+}
+
+/* Closes the families that were opened for a chunk which is not placed. */
+static void
+forget_new(struct partition *partition, size_t first, struct chunk *chunk)
+{
+    while (partition->count > first)
+        colander_family_close(partition->parts[--partition->count].family);
+    for (size_t i = 0; i < chunk->waiting_count; i++)
+        chunk->waiting[i].family = NULL;
+}
+
+/* A load that follows may create as many families in each hour. */
+static void
+begin_hour(struct partition *partition)
+{
+    const uint64_t now = clock_us();
+
+    if (!partition->follows || now - partition->hour_begun < PARTITION_HOUR_US)
+        return;
+    partition->hour_begun = now;
+    partition->new_count = 0;
+}
+
 enum colander_code
 partition_place(struct partition *partition, struct chunk *chunk,
                 struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
+    size_t first;
 
     forget_dropped(partition);
+    first = partition->count;
+    partition->wanted_count = 0;
+    begin_hour(partition);
     for (size_t i = 0; i < chunk->waiting_count; i++)
         chunk->waiting[i].family = NULL;
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
@@ -167,6 +221,10 @@ partition_place(struct partition *partition, struct chunk *chunk,
             code =
                 find_family(partition, waiting->second, &waiting->family, err);
     }
+    if (code == COLANDER_OK)
+        code = complete_new(partition, first, err);
+    if (code != COLANDER_OK)
+        forget_new(partition, first, chunk);
     return code;
 }
 

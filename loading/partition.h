@@ -1,8 +1,9 @@
 /*
  * Partition: the families of a load whose rows are in families by their time.
  *
- * They are opened when a row needs them. New ones get the filter options of the
- * family of the pattern, and the time column.
+ * They are opened when a row needs them. Those without a time column get it,
+ * and the filter options of the family of the pattern: new ones, and those that
+ * another program has created, or a load that was killed.
  *
  * Life:    a zeroed struct, its first members set -> begin -> place* -> release
  * Threads: one
@@ -15,6 +16,7 @@
 #include "loading/chunk.h"
 
 #define PARTITION_NEW_MAX 1000 /* families that a load creates */
+#define PARTITION_HOUR_US UINT64_C(3600000000) /* or one that follows, in it */
 
 /* A family, and its times. */
 struct part {
@@ -30,8 +32,11 @@ struct partition {
     struct part *parts;              /* in the order in which they were found */
     size_t count;
     size_t capacity;
-    size_t last; /* that was found */
-    size_t new_count;
+    size_t last;         /* that was found */
+    bool follows;        /* new families are counted for an hour */
+    uint64_t hour_begun; /* of clock_us */
+    size_t new_count;    /* created */
+    size_t wanted_count; /* to be created for this chunk */
     struct colander_buffer name;
 };
 
@@ -42,9 +47,9 @@ partition_begin(const struct partition *partition, struct colander_error *err);
 
 /* Sets the family of each row that waits in the chunk; without a column that of
  * the load. Creates those that do not exist. Families that were dropped are
- * closed first: requires that no batch has rows of them. Fails with INVALID if
- * the load has created too many, and with DROPPED if one is dropped at this
- * moment. */
+ * closed first: requires that no batch has rows of them. Fails with LIMIT, and
+ * creates none, if the load would have created too many, and with DROPPED if
+ * one is dropped at this moment. */
 COLANDER_CHECKED enum colander_code partition_place(struct partition *partition,
                                                     struct chunk *chunk,
                                                     struct colander_error *err);

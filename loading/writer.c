@@ -59,6 +59,7 @@ writer_create(struct colander_store *store, struct colander_family *family,
     created->partition.store = store;
     created->partition.pattern = family;
     created->partition.column = options->partition;
+    created->partition.follows = options->follows;
     if (options->partition != NULL)
         stats->knows_new = options->duplicates == COLANDER_LOAD_KEEP ||
                            options->duplicates == COLANDER_LOAD_REJECT;

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "loading/load.h"
+#include "loading/partition.h"
 #include "support/store_fixture.h"
 
 #define ROWS 6000
@@ -181,4 +182,65 @@ FIXTURE_TEST(a_pattern_and_a_column_of_times_belong_together)
     FAILS(colander_load_create(fixture->store, pattern, &options, &run, why()),
           COLANDER_INVALID);
     assert_non_null(strstr(error_text(), "elasticsearch"));
+}
+
+/* Places rows of so many hours. */
+static enum colander_code
+place(struct partition *partition, int64_t first, size_t count)
+{
+    struct waiting_row *waiting = calloc(count, sizeof(*waiting));
+    struct chunk chunk = {.waiting = waiting, .waiting_count = count};
+    enum colander_code code;
+
+    assert_non_null(waiting);
+    for (size_t i = 0; i < count; i++)
+        waiting[i].second = (first + (int64_t)i) * 3600;
+    code = partition_place(partition, &chunk, why());
+    assert_int_equal(partition_is_placed(&chunk), code == COLANDER_OK);
+    free(waiting);
+    return code;
+}
+
+static size_t
+count_families(struct store_fixture *fixture)
+{
+    struct colander_names names = {NULL, 0};
+    size_t count;
+
+    OK(colander_store_families(fixture->store, &names, why()));
+    count = names.count;
+    colander_names_release(&names);
+    return count;
+}
+
+FIXTURE_TEST(too_many_families_are_none_and_an_hour_later_others_are_created)
+{
+    for (int i = 0; i < 2; i++) {
+        struct partition partition = {
+            .store = fixture->store,
+            .pattern = kept_family(fixture, i == 0 ? "a{hour}" : "b{hour}"),
+            .column = "at",
+            .follows = i == 1,
+        };
+        size_t before;
+
+        OK(partition_begin(&partition, why()));
+        OK(place(&partition, 0, 5));
+        assert_int_equal(partition.new_count, 5);
+        before = count_families(fixture);
+        partition.new_count = PARTITION_NEW_MAX - 3; /* that many before */
+        FAILS(place(&partition, 3, 6), COLANDER_LIMIT);
+        assert_int_equal(count_families(fixture), before);
+        OK(place(&partition, 3, 5));
+        assert_int_equal(count_families(fixture), before + 3);
+        FAILS(place(&partition, 0, 9), COLANDER_LIMIT);
+        partition.hour_begun -= PARTITION_HOUR_US;
+        if (partition.follows) {
+            OK(place(&partition, 0, 9));
+            assert_int_equal(partition.new_count, 1);
+        } else {
+            FAILS(place(&partition, 0, 9), COLANDER_LIMIT);
+        }
+        partition_release(&partition);
+    }
 }
