@@ -123,8 +123,22 @@ prints '{"_key":"7","_family":"k2024-01-02"}'
 for ((i = 0; i < 1001; i++)); do
     echo "{\"at\":$((1600000000 + i * 3600))}"
 done >hours.jsonl
-run 2 load w 'w{hour}' hours.jsonl --partition at:hour --type at=time:unix
+head -1 hours.jsonl >hour.jsonl
+run 0 load w 'w{hour}' hour.jsonl --partition at:hour --type at=time:unix
+echo '{"at":1}' >>hours.jsonl
+run 1 load w 'w{hour}' hours.jsonl --partition at:hour --type at=time:unix
 says_some 'a load creates at most 1000 families'
+says_some 'to continue from the resume point, add --resume'
+run 0 families w 'w*' --format csv
+[ "$(grep -c '^w2020' out)" = 1 ] || complain 'a load that fails creates families'
+
+# A family that another command has created gets what it lacks.
+run 0 put w p/2024-03-01 '{"_key":1,"at":1}'
+echo '{"_key":2,"at":"2024-03-02T00:00:00Z"}' >>p.jsonl
+echo '{"_key":2,"at":"2024-03-01T00:00:00Z"}' >>p.jsonl
+run 0 load w 'p/{day}' p.jsonl --partition at:day
+run 0 find w 'p/*' --since 2024-03-01 --count
+prints 2
 
 run 2 put s 'logs/{day}' '{"at":1}'
 says_some "is a family for each day: put the row into one of them"
@@ -277,6 +291,29 @@ run 0 retain again 'logs/*'
 prints_some 'paused until it is set again'
 run 0 find again 'logs/*' --count
 prints 300
+
+# ---- drop, rename, copy ----------------------------------------------------------
+
+run 1 rename r 'r/{day}' other
+run 2 rename r 'logs/{day}' other
+says_some "'logs/\{day\}' are families by time, such as 'logs/2024-03-01'"
+run 2 copy r 'logs/{day}' other
+says_some "'logs/\{day\}' are families by time"
+run 0 drop r 'logs/{day}' --dry-run
+says_some "^10 families of 'logs/\{day\}' with about 300 rows would be dropped$"
+run 0 drop r logs/2024-03-01 --yes
+says_some "^family 'logs/2024-03-01' of about 30 rows dropped$"
+run 0 drop r 'logs/{day}' --yes
+says_some "^9 families of 'logs/\{day\}' with about 270 rows dropped$"
+run 0 families r --format csv
+[ "$(grep -c logs out)" = 0 ] || complain "families are left: $(cat out)"
+run 1 drop r 'logs/{day}' --yes
+says_some 'no family'
+run 0 load r 'logs/{day}' new.jsonl --partition at:day
+run 0 drop r logs/2024-03-20 --yes
+run 0 rename r 'logs/{day}' 'days/{day}'
+run 0 drop r 'days/{day}' --yes
+says_some "^family 'days/\{day\}' of about 0 rows dropped$"
 
 # ---- one moment ------------------------------------------------------------------
 
