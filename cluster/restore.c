@@ -109,7 +109,7 @@ choose(const struct object_list *backups, uint64_t number,
     }
     if (*chosen != NULL)
         return COLANDER_OK;
-    if (backups->items == NULL)
+    if (backups->count == 0)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
     return COLANDER_FAIL(
         err, COLANDER_NOT_FOUND,

@@ -108,6 +108,17 @@ says_some "$(basename "$sst")"
     complain 'a damaged store has a backup'
 run 1 restore "file://$work/empty" "$work/other"
 says_some 'it has no backups$'
+# So has an address with what others, or a killed first backup, have left.
+mkdir -p "$work/left/backups"
+for name in 000.part 00000000000000000001-0123456789abcdef.part-abcdef; do
+    printf x >"$work/left/backups/$name"
+    for number in '' '--number 1'; do
+        run 1 restore "file://$work/left" "$work/other" $number
+        says_some 'it has no backups$'
+    done
+    run 1 check "file://$work/left"
+    run 0 backups "file://$work/left"
+done
 
 # ----------------------------------------------------------------- removal ---
 
