@@ -65,7 +65,9 @@ backups_read(struct objects *objects, const char *name, struct file_list *files,
     if (code == COLANDER_OK) {
         code = file_list_decode(files, colander_buffer_slice(&bytes), err);
         if (code != COLANDER_OK)
-            colander_error_context(err, "'%s' is damaged", name);
+            colander_error_context(
+                err, code == COLANDER_CORRUPT ? "'%s' is damaged" : "'%s'",
+                name);
     }
     colander_buffer_release(&bytes);
     return code;

@@ -33,7 +33,8 @@ COLANDER_CHECKED enum colander_code cluster_backup(struct colander_store *store,
                                                    struct colander_error *err);
 
 /* As colander_backup_restore. Checks each object, and names one that is damaged
- * or missing. */
+ * or missing; if it is the list of the backup, also the newest backup whose
+ * list can be read. */
 COLANDER_CHECKED enum colander_code
 cluster_restore(const char *address, uint64_t number, const char *path,
                 struct colander_backup *restored, struct colander_error *err);
@@ -42,7 +43,9 @@ struct cluster_backup {
     uint64_t number;
     int64_t made; /* in seconds since 1970 */
     uint64_t file_count;
-    uint64_t size; /* bytes of the files */
+    uint64_t size;       /* bytes of the files */
+    const char *problem; /* why its list cannot be read, and there are no
+                          * counts; NULL: it can */
 };
 
 /* Calls `visit` for each backup, the oldest first. */

@@ -35,9 +35,17 @@ static enum colander_code
 add_used(struct objects *objects, const char *backup, struct used *used,
          struct colander_error *err)
 {
+    struct colander_error problem;
     struct file_list files;
-    enum colander_code code = backups_read(objects, backup, &files, err);
+    enum colander_code code = backups_read(objects, backup, &files, &problem);
 
+    if (code != COLANDER_OK)
+        return COLANDER_FAIL(
+            err, code, "%s%s", problem.message,
+            code == COLANDER_CORRUPT
+                ? "; delete this object, with which nothing can be restored, "
+                  "so that others can be removed again"
+                : "");
     if (code == COLANDER_OK)
         code = array_reserve(&used->names, used->count, &used->capacity,
                              files.count, err);

@@ -119,6 +119,43 @@ choose(const struct object_list *backups, uint64_t number,
         backups_number(backups->items[backups->count - 1].name));
 }
 
+static bool
+is_unreadable(enum colander_code code)
+{
+    return code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW;
+}
+
+/* Reads the list of the chosen backup. If it is damaged, the error says which
+ * other one can be read. */
+static enum colander_code
+read_chosen(struct fetching *fetching, const struct object_list *backups,
+            const struct object *chosen, struct colander_error *err)
+{
+    struct colander_error problem;
+    struct file_list other;
+    size_t count = backups->count;
+    enum colander_code code = backups_read(fetching->objects, chosen->name,
+                                           &fetching->files, &problem);
+
+    if (code == COLANDER_OK)
+        return COLANDER_OK;
+    if (!is_unreadable(code))
+        return COLANDER_FAIL(err, code, "%s", problem.message);
+    while (count > 0 &&
+           backups_read(fetching->objects, backups->items[count - 1].name,
+                        &other, NULL) != COLANDER_OK)
+        count--;
+    if (count == 0)
+        return COLANDER_FAIL(err, code, "%s; no list there can be read",
+                             problem.message);
+    file_list_release(&other);
+    return COLANDER_FAIL(err, code,
+                         "%s; the newest backup whose list can be read is "
+                         "%06" PRIu64,
+                         problem.message,
+                         backups_number(backups->items[count - 1].name));
+}
+
 enum colander_code
 cluster_restore(const char *address, uint64_t number, const char *path,
                 struct colander_backup *restored, struct colander_error *err)
@@ -133,8 +170,7 @@ cluster_restore(const char *address, uint64_t number, const char *path,
     if (code == COLANDER_OK)
         code = choose(&backups, number, &chosen, err);
     if (code == COLANDER_OK)
-        code =
-            backups_read(fetching.objects, chosen->name, &fetching.files, err);
+        code = read_chosen(&fetching, &backups, chosen, err);
     if (code == COLANDER_OK) {
         code = fetch(&fetching, path, restored, err);
         if (restored != NULL)
@@ -160,15 +196,21 @@ visit_backup(struct objects *objects, const struct object *object,
 {
     struct cluster_backup backup = {.number = backups_number(object->name),
                                     .made = object->modified};
+    struct colander_error problem;
     struct file_list files;
-    enum colander_code code = backups_read(objects, object->name, &files, err);
+    enum colander_code code =
+        backups_read(objects, object->name, &files, &problem);
 
     backup.file_count = files.count;
     backup.size = file_list_size(&files);
     file_list_release(&files);
     if (code == COLANDER_NOT_FOUND) /* it was just removed */
         return COLANDER_OK;
-    return code == COLANDER_OK ? visit(context, &backup, err) : code;
+    if (is_unreadable(code))
+        backup.problem = problem.message;
+    else if (code != COLANDER_OK)
+        return COLANDER_FAIL(err, code, "%s", problem.message);
+    return visit(context, &backup, err);
 }
 
 enum colander_code

@@ -145,10 +145,16 @@ const struct command command_backup = {
 };
 
 #ifdef COLANDER_CLUSTER
+struct listing {
+    struct report report;
+    bool is_damaged;
+};
+
 static enum colander_code
 add_backup(void *context, const struct cluster_backup *backup,
            struct colander_error *err)
 {
+    struct listing *listing = context;
     const time_t made = (time_t)backup->made;
     char label[32];
     char text[32];
@@ -159,25 +165,33 @@ add_backup(void *context, const struct cluster_backup *backup,
     (void)strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &utc);
     (void)snprintf(label, sizeof(label), "%06llu",
                    (unsigned long long)backup->number);
-    report_line(context, label, "%s, %s of %s", text,
-                NUMBER_OF(backup->file_count, "file"), SIZE_OF(backup->size));
+    report_line(&listing->report, label, "%s, ", text);
+    if (backup->problem == NULL)
+        report_add(&listing->report, "%s of %s",
+                   NUMBER_OF(backup->file_count, "file"),
+                   SIZE_OF(backup->size));
+    else
+        report_add(&listing->report, "%s", backup->problem);
+    listing->is_damaged = listing->is_damaged || backup->problem != NULL;
     return COLANDER_OK;
 }
 
 static enum session_exit
 run_backups(struct session *session, const struct arguments *arguments)
 {
-    struct report report = REPORT_EMPTY;
+    struct listing listing = {.report = REPORT_EMPTY};
     struct colander_error err;
     enum colander_code code;
 
     interrupt_ends_program();
-    code = cluster_list(arguments->words[0], add_backup, &report, &err);
+    code = cluster_list(arguments->words[0], add_backup, &listing, &err);
     if (code == COLANDER_OK)
-        code = report_print(&report, stdout, &err);
+        code = report_print(&listing.report, stdout, &err);
     else
-        report_release(&report);
-    return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
+        report_release(&listing.report);
+    if (code != COLANDER_OK)
+        return session_fail(session, &err);
+    return listing.is_damaged ? SESSION_DAMAGED : SESSION_FINE;
 }
 
 static const struct argument_option backups_options[] = {OPTIONS_END};
@@ -186,9 +200,11 @@ const struct command command_backups = {
     .name = "backups",
     .words = "ADDRESS",
     .summary = "list the backups at an address",
-    .help = "Lists the backups that colander backup has made at ADDRESS, the\n"
-            "oldest first: the number, when it was made, and the files of the\n"
-            "store. Backups in a directory are listed by ls.\n",
+    .help =
+        "Lists the backups that colander backup has made at ADDRESS, the\n"
+        "oldest first: the number, when it was made, and the files of the\n"
+        "store. One whose list is damaged is named, and the exit status is\n"
+        "4. Backups in a directory are listed by ls.\n",
     .examples = "  colander backups s3://backups/data\n",
     .options = backups_options,
     .store = COMMAND_OPENS,

@@ -93,7 +93,17 @@ run 4 check "$one"
 prints_some '^backups/0+1-[0-9a-f]{16}: .*its checksum is wrong'
 refuses 4 "$one"
 says_some 'its checksum is wrong'
-# A damaged list does not prevent the next backup, and can be left behind.
+says_some 'no list there can be read$'
+# A damaged list does not prevent the next backup, nor hide others, and can be
+# left behind. As long as it is there, no one knows which objects it needs.
+run 4 backup "$store" "$one" --keep 2
+says_some 'backup 000002 was made, but .*is wrong; delete this object'
+run 4 backups "$one"
+prints_some "^000001 +20[0-9-]+T[0-9:]+Z, 'backups/0+1-[0-9a-f]{16}' is damaged: "
+prints_some '^000002 +20[0-9-]+T[0-9:]+Z, [0-9]+ files of '
+restores "$one" | cmp -s - "$work/second" || complain 'it has other rows'
+run 4 restore "$one" "$work/other" --number 1
+says_some 'the newest backup whose list can be read is 000002$'
 run 0 backup "$store" "$one" --keep 1
 run 0 check "$one"
 restores "$one" | cmp -s - "$work/second" || complain 'it has other rows'
