@@ -11,10 +11,12 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* An object, and a file that it is, for reports. */
+/* An object of a backup. */
 struct checked {
     struct content_name name;
     struct content content;
+    const char *backup; /* the name of its list; borrowed */
+    bool is_missing;
 };
 
 struct checking {
@@ -42,9 +44,7 @@ static enum colander_code
 sort_out(struct checking *checking, const char *name, enum colander_code code,
          const struct colander_error *err)
 {
-    if (code == COLANDER_NOT_FOUND)
-        add_finding(checking, name, "it is missing");
-    else if (code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW)
+    if (code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW)
         add_finding(checking, name, err->message);
     else
         return code;
@@ -53,7 +53,7 @@ sort_out(struct checking *checking, const char *name, enum colander_code code,
 
 struct check_job {
     struct checking *checking;
-    const struct checked *object;
+    struct checked *object;
 };
 
 static enum colander_code
@@ -61,12 +61,15 @@ run_job(void *context, bool is_dropped, struct colander_error *err)
 {
     struct check_job *job = context;
     struct checking *checking = job->checking;
-    const struct checked *object = job->object;
+    struct checked *object = job->object;
     enum colander_code code = COLANDER_OK;
 
     if (!is_dropped) {
         code = content_fetch(checking->objects, object->name.text,
                              &object->content, -1, err);
+        object->is_missing = code == COLANDER_NOT_FOUND;
+        if (object->is_missing)
+            code = COLANDER_OK; /* report_missing */
         code = sort_out(checking, object->name.text, code, err);
         pthread_mutex_lock(&checking->lock);
         checking->check->object_count++;
@@ -93,6 +96,8 @@ add_backup(struct checking *checking, const char *name,
     enum colander_code code =
         backups_read(checking->objects, name, &files, &mine);
 
+    if (code == COLANDER_NOT_FOUND) /* it was just removed */
+        return COLANDER_OK;
     checking->check->backup_count++;
     if (code != COLANDER_OK) {
         code = sort_out(checking, name, code, &mine);
@@ -105,7 +110,7 @@ add_backup(struct checking *checking, const char *name,
     for (size_t i = 0; i < files.count && code == COLANDER_OK; i++) {
         const struct listed_file *file = &files.items[i];
         const struct checked object = {content_object(&file->content, file->id),
-                                       file->content};
+                                       file->content, name, false};
 
         checking->items[checking->count++] = object;
     }
@@ -144,6 +149,38 @@ check_objects(struct checking *checking, struct colander_error *err)
     return code == COLANDER_OK ? finished : code;
 }
 
+/* Reports the objects that are missing. One whose backups were removed
+ * meanwhile is not. */
+static enum colander_code
+report_missing(struct checking *checking, struct colander_error *err)
+{
+    struct object_list backups = {NULL, 0, 0};
+    enum colander_code code = COLANDER_OK;
+    bool is_listed = false;
+
+    for (size_t i = 0; i < checking->count && code == COLANDER_OK; i++) {
+        bool is_needed = false;
+        size_t next = i;
+
+        if (!checking->items[i].is_missing)
+            continue; /* only the first of its name was looked for */
+        if (!is_listed)
+            code = backups_list(checking->objects, &backups, err);
+        is_listed = true;
+        for (; next < checking->count &&
+               compare(&checking->items[i], &checking->items[next]) == 0;
+             next++)
+            is_needed = is_needed ||
+                        object_list_find(&backups,
+                                         checking->items[next].backup) != NULL;
+        if (is_needed && code == COLANDER_OK)
+            add_finding(checking, checking->items[i].name.text,
+                        "it is missing");
+    }
+    object_list_release(&backups);
+    return code;
+}
+
 enum colander_code
 cluster_check(const char *address, struct cluster_check *check,
               colander_finding *report, void *context,
@@ -166,6 +203,8 @@ cluster_check(const char *address, struct cluster_check *check,
         code = add_backup(&checking, backups.items[i].name, err);
     if (code == COLANDER_OK)
         code = check_objects(&checking, err);
+    if (code == COLANDER_OK)
+        code = report_missing(&checking, err);
     object_list_release(&backups);
     objects_close(checking.objects);
     free(checking.items);

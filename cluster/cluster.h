@@ -64,7 +64,8 @@ struct cluster_check {
 };
 
 /* Reads the objects of all backups. Those that are damaged or missing are
- * passed to `report` and do not end the check. */
+ * passed to `report` and do not end the check. Backups that are removed
+ * meanwhile are left out. */
 COLANDER_CHECKED enum colander_code cluster_check(const char *address,
                                                   struct cluster_check *check,
                                                   colander_finding *report,
