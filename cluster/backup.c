@@ -8,13 +8,18 @@
 #include "cluster/collect.h"
 #include "cluster/making.h"
 #include "cluster/pool.h"
+#include "columns/columns.h"
 #include "core/array.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#define IDENTITY "rocksdb/IDENTITY" /* of the database of a store */
 
 struct sending {
     struct objects *objects;
@@ -68,14 +73,57 @@ object_of(const struct sending *sending, const struct listed_file *file)
     return object != NULL && object->size == file->content.size ? object : NULL;
 }
 
+/* Fails with INVALID if the last backup is of another store: of one whose
+ * database has another identity. Restored and copied stores keep theirs. */
 static enum colander_code
-look_around(struct sending *sending, struct colander_error *err)
+check_identity(const struct sending *sending,
+               const struct colander_store *store, struct colander_error *err)
+{
+    const struct listed_file *before =
+        file_list_find(&sending->before, IDENTITY);
+    struct object_body body = {.fd = -1};
+    enum colander_code code = COLANDER_OK;
+    struct content content;
+    struct stat status;
+    char *path;
+
+    if (before == NULL)
+        return COLANDER_OK;
+    if (asprintf(&path, "%s/" IDENTITY, colander_store_path(store)) < 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+    body.fd = open(path, O_RDONLY | O_CLOEXEC);
+    free(path);
+    if (body.fd < 0 || fstat(body.fd, &status) != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO,
+                             "'" IDENTITY "' of the store, by which it knows "
+                             "its backups, cannot be read: a command that "
+                             "writes to the store rebuilds it");
+    body.size = code == COLANDER_OK ? (uint64_t)status.st_size : 0;
+    if (code == COLANDER_OK)
+        code = content_of(&body, &content, err);
+    if (body.fd >= 0)
+        (void)close(body.fd);
+    if (code == COLANDER_OK &&
+        (content.size != before->content.size ||
+         memcmp(content.hash, before->content.hash, sizeof(content.hash)) != 0))
+        code = COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "the backups there are of another store, and --keep of one would "
+            "remove those of the other: choose an address for each store");
+    return code;
+}
+
+static enum colander_code
+look_around(struct sending *sending, const struct colander_store *store,
+            struct colander_error *err)
 {
     enum colander_code code =
         making_begin(&sending->making, sending->objects, err);
 
     if (code == COLANDER_OK)
         code = read_before(sending, err);
+    if (code == COLANDER_OK)
+        code = check_identity(sending, store, err);
     if (code == COLANDER_OK)
         code =
             objects_list(sending->objects, BACKUPS_FILES, &sending->there, err);
@@ -321,7 +369,7 @@ make(struct objects *objects, struct colander_store *store,
 {
     struct sending sending = {.objects = objects,
                               .lock = PTHREAD_MUTEX_INITIALIZER};
-    enum colander_code code = look_around(&sending, err);
+    enum colander_code code = look_around(&sending, store, err);
 
     if (code == COLANDER_OK)
         code = send_files(&sending, store, made, err);

@@ -25,7 +25,8 @@ bool cluster_is_address(const char *word);
 /* Sends the store to a new backup. Then removes the oldest until `keep_count`
  * are left (0: keeps all), and files that no backup has. In `made`, `copied` is
  * what was sent. Fails with CORRUPT, and makes no backup, if a file of the
- * store is damaged. */
+ * store is damaged, and with INVALID if the backups there are of another
+ * store. */
 COLANDER_CHECKED enum colander_code cluster_backup(struct colander_store *store,
                                                    const char *address,
                                                    uint64_t keep_count,

@@ -130,6 +130,31 @@ for name in 000.part 00000000000000000001-0123456789abcdef.part-abcdef; do
     run 0 backups "file://$work/left"
 done
 
+# ---------------------------------------------------------------- identity ---
+
+# A restored store goes on at its address. Another store is refused there before
+# it sends anything, and also if the newest list is damaged.
+shared=file://$work/shared
+cp -a "$store" "$work/kept"
+run 0 backup "$store" "$shared"
+restores "$shared" >"$work/got"
+run 0 load "$work/restored" rows "$work/rows"
+run 0 backup "$work/restored" "$shared"
+run 0 backup "$work/kept" "$shared"
+prints_some '^backup +000003, '
+run 0 load "$work/another" rows "$work/rows"
+printf bad >"$work/shared/backups/00000000000000000004-0123456789abcdef"
+find "$work/shared" -type f >"$work/first-files"
+run 1 backup "$work/another" "$shared" --keep 1
+says_some 'the backups there are of another store, .*: choose an address for each store$'
+mv "$work/kept/rocksdb/IDENTITY" "$work/identity"
+run 4 backup "$work/kept" "$shared"
+says_some "a command that writes to the store rebuilds it$"
+find "$work/shared" -type f | cmp -s - "$work/first-files" ||
+    complain 'a store that is refused changes what is there'
+run 0 load "$work/kept" rows "$work/rows"
+run 0 backup "$work/kept" "$shared"
+
 # ----------------------------------------------------------------- removal ---
 
 old() { # FILE...: makes them 25 hours old

@@ -92,6 +92,26 @@ make_old(const char *path, const char *address)
     objects_close(objects);
 }
 
+/* Makes stores that may have their backups at one address: one, and others that
+ * are restored from its backup. */
+static void
+make_stores(struct maker *makers, const char *path, const char *address)
+{
+    struct colander_backup made;
+    struct colander_store *store;
+
+    for (unsigned i = 0; i < MAKERS; i++) {
+        (void)snprintf(makers[i].store, sizeof(makers[i].store), "%s/store%u",
+                       path, i);
+        makers[i].address = address;
+    }
+    OK(colander_store_open(makers[0].store, NULL, &store, why()));
+    OK(cluster_backup(store, address, 0, &made, why()));
+    OK(colander_store_close(store, why()));
+    for (unsigned i = 1; i < MAKERS; i++)
+        OK(cluster_restore(address, 0, makers[i].store, &made, why()));
+}
+
 static void
 no_finding(void *context, const char *file, const char *what)
 {
@@ -109,14 +129,12 @@ TEST(makers_and_removals_do_not_disturb_each_other)
 
     temporary_make(path);
     (void)snprintf(address, sizeof(address), "file://%s/objects", path);
+    make_stores(makers, path, address);
     for (unsigned round = 0; round < rounds; round++) {
         pthread_t threads[MAKERS];
         struct cluster_check check;
 
         for (unsigned i = 0; i < MAKERS; i++) {
-            (void)snprintf(makers[i].store, sizeof(makers[i].store),
-                           "%s/store%u", path, i);
-            makers[i].address = address;
             makers[i].round = round;
             ZERO(thread_create(&threads[i], make, &makers[i]));
         }
