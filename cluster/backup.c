@@ -270,8 +270,7 @@ put(void *context, const struct colander_backup_file *file,
         free(job);
         return code;
     }
-    pool_add(sending->pool, job);
-    return COLANDER_OK;
+    return pool_add(sending->pool, job, err);
 }
 
 static enum colander_code

@@ -143,7 +143,7 @@ check_objects(struct checking *checking, struct colander_error *err)
         }
         job->checking = checking;
         job->object = &checking->items[i];
-        pool_add(pool, job);
+        code = pool_add(pool, job, err);
     }
     finished = pool_finish(pool, code == COLANDER_OK ? err : NULL);
     return code == COLANDER_OK ? finished : code;

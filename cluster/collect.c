@@ -102,8 +102,7 @@ add_deletion(struct pool *pool, struct objects *objects, const char *name,
         free(deletion);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a name");
     }
-    pool_add(pool, deletion);
-    return COLANDER_OK;
+    return pool_add(pool, deletion, err);
 }
 
 static enum colander_code

@@ -86,15 +86,21 @@ pool_create(pool_run *run, struct pool **pool, struct colander_error *err)
     return COLANDER_OK;
 }
 
-void
-pool_add(struct pool *pool, void *job)
+enum colander_code
+pool_add(struct pool *pool, void *job, struct colander_error *err)
 {
+    enum colander_code code;
+
     pthread_mutex_lock(&pool->lock);
     while (pool->waiting != NULL)
         pthread_cond_wait(&pool->changed, &pool->lock);
     pool->waiting = job;
     pthread_cond_broadcast(&pool->changed);
+    code = pool->code;
+    if (code != COLANDER_OK && err != NULL)
+        *err = pool->err;
     pthread_mutex_unlock(&pool->lock);
+    return code;
 }
 
 enum colander_code

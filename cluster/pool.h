@@ -23,8 +23,10 @@ typedef enum colander_code pool_run(void *job, bool is_dropped,
 COLANDER_CHECKED enum colander_code
 pool_create(pool_run *run, struct pool **pool, struct colander_error *err);
 
-/* Adds a job, which is taken. Waits while all threads are busy. */
-void pool_add(struct pool *pool, void *job);
+/* Adds a job, which is taken. Waits while all threads are busy. Fails as a job
+ * did: this one and all later ones are dropped. */
+COLANDER_CHECKED enum colander_code pool_add(struct pool *pool, void *job,
+                                             struct colander_error *err);
 
 /* Waits until all jobs are done, and destroys the pool. Returns the first
  * failure. NULL is allowed. */

@@ -61,8 +61,7 @@ get(void *context, size_t index, int fd, struct colander_error *err)
     job->fetching = fetching;
     job->file = &fetching->files.items[index];
     job->fd = fd;
-    pool_add(fetching->pool, job);
-    return COLANDER_OK;
+    return pool_add(fetching->pool, job, err);
 }
 
 static enum colander_code

@@ -37,6 +37,18 @@ run(void *context, bool is_dropped, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* Adds a job to the pool. */
+static enum colander_code
+add(struct pool *pool, int number, bool fails, struct colander_error *err)
+{
+    struct job *job = malloc(sizeof(*job));
+
+    assert_non_null(job);
+    job->number = number;
+    job->fails = fails;
+    return pool_add(pool, job, err);
+}
+
 /* Runs `count` jobs, of which one fails (-1: none). */
 static enum colander_code
 run_jobs(int count, int failing, struct colander_error *err)
@@ -47,12 +59,9 @@ run_jobs(int count, int failing, struct colander_error *err)
     atomic_store(&drop_count, 0);
     OK(pool_create(run, &pool, why()));
     for (int i = 0; i < count; i++) {
-        struct job *job = malloc(sizeof(*job));
+        const enum colander_code added = add(pool, i, i == failing, NULL);
 
-        assert_non_null(job);
-        job->number = i;
-        job->fails = i == failing;
-        pool_add(pool, job);
+        assert_true(added == COLANDER_OK || failing >= 0);
     }
     return pool_finish(pool, err);
 }
@@ -76,6 +85,21 @@ TEST(after_a_failure_jobs_are_dropped)
     assert_int_equal(run_count + drop_count, 5000);
     assert_true(run_count <= 100 + 2 * POOL_THREADS);
     FAILS(run_jobs(1, 0, NULL), COLANDER_BUSY);
+}
+
+TEST(who_adds_jobs_learns_that_one_has_failed)
+{
+    enum colander_code code = COLANDER_OK;
+    struct colander_error err;
+    struct pool *pool;
+
+    OK(pool_create(run, &pool, why()));
+    OK(add(pool, 7, true, why()));
+    for (int i = 0; code == COLANDER_OK; i++)
+        code = add(pool, 8 + i, false, &err);
+    assert_int_equal(code, COLANDER_BUSY);
+    assert_string_equal(err.message, "job 7");
+    FAILS(pool_finish(pool, NULL), COLANDER_BUSY);
 }
 
 int
