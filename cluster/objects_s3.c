@@ -40,7 +40,8 @@ struct call {
     uint64_t body_offset;
     uint64_t body_size;
     uint64_t range_offset;
-    size_t range_size; /* 0: no range */
+    size_t range_size;      /* 0: no range */
+    struct s3_answer *said; /* receives an answer in XML; NULL: it has none */
 };
 
 static struct s3_objects *
@@ -244,6 +245,22 @@ fail_answer(const struct s3_objects *s3, const struct http_answer *answer,
     return result;
 }
 
+/* Reads an answer in XML. It may be an error although the status is 200. */
+static enum colander_code
+read_answer(const struct s3_objects *s3, const struct call *call,
+            const struct http_answer *answer, bool *is_final,
+            struct colander_error *err)
+{
+    struct s3_answer *said = call->said;
+    enum colander_code code;
+
+    s3_answer_release(said); /* that of the last attempt */
+    code = s3_answer_read(said, colander_buffer_slice(&answer->bytes), err);
+    return code == COLANDER_OK && said->is_error
+               ? fail_answer(s3, answer, is_final, err)
+               : code;
+}
+
 /* Whether the status is what such a request succeeds with. */
 static bool
 is_success(const struct call *call, long status)
@@ -293,6 +310,8 @@ send_call(struct s3_objects *s3, const struct call *call,
             code = fail_answer(s3, answer, &is_final, err);
         else if (call->range_size > 0 && answer->status != 416)
             code = check_range(call, answer, err);
+        else if (call->said != NULL)
+            code = read_answer(s3, call, answer, &is_final, err);
         if (code == COLANDER_OK)
             return COLANDER_OK;
         is_final = is_final && !is_success(call, answer->status);
@@ -327,20 +346,17 @@ struct upload {
     struct text parts; /* XML */
 };
 
-/* Sends a request whose answer is XML, also if it is an error with status
- * 200. */
+/* Sends a request whose answer is XML. */
 static enum colander_code
 send_for_xml(struct s3_objects *s3, const struct call *call,
              struct s3_answer *said, struct colander_error *err)
 {
     struct http_answer answer = {.status = 0};
-    enum colander_code code = send_call(s3, call, &answer, err);
-    bool is_final;
+    struct call asking = *call;
+    enum colander_code code;
 
-    if (code == COLANDER_OK)
-        code = s3_answer_read(said, colander_buffer_slice(&answer.bytes), err);
-    if (code == COLANDER_OK && said->is_error)
-        code = fail_answer(s3, &answer, &is_final, err);
+    asking.said = said;
+    code = send_call(s3, &asking, &answer, err);
     colander_buffer_release(&answer.bytes);
     return code;
 }

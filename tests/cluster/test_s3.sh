@@ -115,9 +115,21 @@ for what in $(kinds lost -- 500 drop); do
     "$CLUSTER_OBJECTS" >"$work/out" 2>&1 || complain "$(cat "$work/out")"
     faults_left
 done
+# An error with status 200 is sent again, too, as any answer without XML.
+for what in $(kinds error-in-200 -- xml empty); do
+    for match in '?uploadId=' '?uploads='; do
+        faults "[{\"match\": \"$match\", \"on\": \"POST\", \"times\": 2,
+                  \"what\": \"$what\"}]"
+        "$CLUSTER_OBJECTS" >"$work/out" 2>&1 || complain "$(cat "$work/out")"
+        faults_left
+    done
+    faults "[{\"match\": \"prefix=\", \"what\": \"$what\", \"times\": 2}]"
+    run 0 backups "$address"
+    faults_left
+done
 for what in $(kinds error-in-200 -- 400); do
     faults "[{\"match\": \"?uploadId=\", \"on\": \"POST\",
-              \"what\": \"$what\"}]"
+              \"what\": \"$what\", \"times\": 1000000}]"
     ! "$CLUSTER_OBJECTS" >"$work/out" 2>&1 || complain "'$what' is ignored"
     grep -q "files/large'" "$work/out" || complain "$(cat "$work/out")"
 done
