@@ -72,9 +72,9 @@ making_continue(struct making *making, struct colander_error *err)
 
     if (since > LATE_SECONDS)
         return COLANDER_FAIL(err, COLANDER_IO,
-                             "this process has stood still for %" PRIu64
-                             " hours, and others may have removed what it "
-                             "sent: start it again",
+                             "for %" PRIu64 " hours this process has stood "
+                             "still or sent one file, and others may have "
+                             "removed what it sent: start it again",
                              since / 3600);
     return since > AGAIN_SECONDS ? put(making, err) : COLANDER_OK;
 }

@@ -634,7 +634,7 @@ is_bucket(const char *bucket)
     return size >= 3 && size <= 63 && strspn(bucket, letters) == size;
 }
 
-/* Sets the prefix, without slashes around it. */
+/* Sets the prefix, without slashes at its end. Others are part of it. */
 static enum colander_code
 set_prefix(struct s3_objects *s3, const char *prefix,
            struct colander_error *err)

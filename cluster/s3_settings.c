@@ -159,7 +159,8 @@ find(const struct files *files, const char *variable, const char *other,
     return value;
 }
 
-/* The three of them come from one place. */
+/* All come from the environment, or none does; each of the others may be in
+ * either file. */
 static enum colander_code
 find_keys(struct s3_settings *settings, const struct files *files,
           struct colander_error *err)
@@ -190,6 +191,8 @@ set_endpoint(struct s3_settings *settings, const char *endpoint,
     const bool is_plain = strncmp(endpoint, "http://", 7) == 0;
     const char *host = endpoint + (is_plain ? 7 : 8);
     const char *usual = is_plain ? ":80" : ":443";
+    const char *secret_end = strrchr(endpoint, '@'); /* of "user:password@" */
+    const char *shown = secret_end == NULL ? endpoint : secret_end + 1;
     size_t size;
     bool is_virtual;
 
@@ -197,11 +200,12 @@ set_endpoint(struct s3_settings *settings, const char *endpoint,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the endpoint '%s' begins neither with https:// "
                              "nor with http://",
-                             endpoint);
+                             shown);
     size = strcspn(host, "/?#@");
     if (size == 0 || (host[size] != '\0' && strcmp(host + size, "/") != 0))
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the endpoint '%s' is not a host", endpoint);
+                             "the endpoint '%s' is not a host%s", shown,
+                             secret_end == NULL ? "" : ", since it has an '@'");
     is_virtual = style != NULL && strcmp(style, "virtual") == 0;
     if (style == NULL || strcmp(style, "auto") == 0)
         is_virtual = strstr(host, ".amazonaws.com") != NULL &&

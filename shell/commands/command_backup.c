@@ -184,7 +184,14 @@ run_backups(struct session *session, const struct arguments *arguments)
     enum colander_code code;
 
     interrupt_ends_program();
-    code = cluster_list(arguments->words[0], add_backup, &listing, &err);
+    if (!is_address(arguments->words[0]))
+        code = COLANDER_FAIL(&err, COLANDER_INVALID,
+                             "'%s' is neither file:///PATH nor "
+                             "s3://BUCKET/PREFIX: backups in a directory are "
+                             "listed by ls",
+                             arguments->words[0]);
+    else
+        code = cluster_list(arguments->words[0], add_backup, &listing, &err);
     if (code == COLANDER_OK)
         code = report_print(&listing.report, stdout, &err);
     else

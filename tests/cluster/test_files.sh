@@ -213,6 +213,8 @@ restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
 run 1 backup "$store" ftp://host/path
 says_some "'ftp://host/path': it is neither file:///PATH nor s3://BUCKET/PREFIX$"
 run 1 backup "$store" file://relative
+run 1 backups "$work"
+says_some "'$work' is neither file:///PATH nor s3://BUCKET/PREFIX: backups in a directory are listed by ls$"
 run 1 backup "$store" 'file:///a%2'
 says_some "'%' must be written '%25'$"
 run 1 backup "$store" s3://bucket

@@ -102,6 +102,9 @@ TEST_SETTINGS(a_profile_has_its_own_section)
 
 TEST_SETTINGS(what_is_missing_or_malformed_is_named)
 {
+    static const char *const secret[] = {
+        "http://user@host", "https://user:pass@host:9000",
+        "ftp://user:pass@host", "user:p@ss@host", "https://user:pa/ss@host"};
     struct s3_settings settings;
 
     FAILS(s3_settings_read(&settings, "bucket", why()), COLANDER_INVALID);
@@ -114,8 +117,13 @@ TEST_SETTINGS(what_is_missing_or_malformed_is_named)
     s3_settings_release(&settings);
     ZERO(setenv("AWS_ENDPOINT_URL", "ftp://host", 1));
     FAILS(s3_settings_read(&settings, "bucket", why()), COLANDER_INVALID);
-    ZERO(setenv("AWS_ENDPOINT_URL", "http://user@host", 1));
-    FAILS(s3_settings_read(&settings, "bucket", why()), COLANDER_INVALID);
+    for (size_t i = 0; i < COUNT(secret); i++) {
+        ZERO(setenv("AWS_ENDPOINT_URL", secret[i], 1));
+        FAILS(s3_settings_read(&settings, "bucket", why()), COLANDER_INVALID);
+        assert_non_null(strstr(error_text(), "the endpoint 'host"));
+        assert_null(strstr(error_text(), "user"));
+        assert_null(strstr(error_text(), "pass"));
+    }
     ZERO(setenv("AWS_ENDPOINT_URL", "http://host/path", 1));
     FAILS(s3_settings_read(&settings, "bucket", why()), COLANDER_INVALID);
     ZERO(unsetenv("AWS_ENDPOINT_URL"));
