@@ -1,6 +1,8 @@
 /*
  * Builds dictionaries: a hash table of words, which are sorted at the end by
- * eight of their bytes at a time.
+ * eight of their bytes at a time. Each builder draws a secret for the places in
+ * the table and for the pivots of the sort, so that nobody can choose words that
+ * take quadratic time.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -10,6 +12,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <time.h>
 #include <zstd.h>
 
 #define SLOT_BITS_MIN 10
@@ -35,9 +38,27 @@ struct dictionary_builder {
     struct slot *slots;
     unsigned slot_bits;
     uint32_t count;
+    uint64_t secret;               /* random and odd */
     struct colander_buffer block;  /* that is filled, */
     struct colander_buffer packed; /* and compressed */
 };
+
+/* Returns a random odd number. Without one from the system, addresses and the
+ * time have to do. */
+static uint64_t
+draw_secret(const struct dictionary_builder *builder)
+{
+    uint64_t random;
+
+    if (filter_draw(&random, NULL) != COLANDER_OK) {
+        struct timespec now = {0, 0};
+
+        (void)clock_gettime(CLOCK_MONOTONIC, &now);
+        random = ((uint64_t)(uintptr_t)builder ^ (uint64_t)now.tv_nsec) *
+                 UINT64_C(0x9e3779b97f4a7c15);
+    }
+    return random | 1;
+}
 
 struct dictionary_builder *
 dictionary_builder_create(void)
@@ -46,6 +67,7 @@ dictionary_builder_create(void)
 
     if (created == NULL)
         return NULL;
+    created->secret = draw_secret(created);
     created->slot_bits = SLOT_BITS_MIN;
     created->slots =
         calloc((size_t)1 << SLOT_BITS_MIN, sizeof(*created->slots));
@@ -136,7 +158,8 @@ dictionary_builder_add(struct dictionary_builder *builder, uint64_t hash,
                        struct colander_error *err)
 {
     /* columns of different tags have the same words */
-    const uint32_t mixed = (uint32_t)(hash >> 32) + tag * UINT32_C(0x9e3779b9);
+    const uint64_t own = hash + tag * UINT64_C(0x9e3779b97f4a7c15);
+    const uint32_t mixed = (uint32_t)(own * builder->secret >> 32);
     struct colander_buffer *words = &builder->words;
     enum colander_code code;
     uint8_t *at;
@@ -250,7 +273,7 @@ static void
 sort(const struct dictionary_builder *builder, struct sorted *items,
      size_t count, size_t depth)
 {
-    uint64_t random = count;
+    uint64_t random = builder->secret + count;
 
     while (count > FEW) {
         uint64_t key;

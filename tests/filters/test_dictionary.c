@@ -275,6 +275,65 @@ TEST(builders_take_many_words_in_many_blocks)
     free(answer.words);
 }
 
+/* Sets `words` to numbers in an order that the sort would take apart one by
+ * one, if its pivots began with `count`: each pivot is the greatest. */
+static void
+draw_slow_order(uint32_t *words, uint32_t count)
+{
+    uint32_t *left = calloc((size_t)count + 1, sizeof(*left)); /* a Fenwick */
+    uint32_t step = 1;
+    uint64_t random = count;
+
+    assert_non_null(left);
+    while (step * 2 <= count)
+        step *= 2;
+    for (uint32_t i = 1; i <= count; i++)
+        left[i] = i & -i;
+    for (uint32_t number = count; number > 0; number--) {
+        uint32_t nth;
+        uint32_t at = 0;
+
+        random = random * UINT64_C(6364136223846793005) + 1442695040888963407;
+        nth = (uint32_t)((random >> 33) % number);
+        for (uint32_t half = step; half > 0; half /= 2) {
+            if (at + half <= count && left[at + half] <= nth) {
+                at += half;
+                nth -= left[at];
+            }
+        }
+        words[at] = number - 1;
+        for (uint32_t i = at + 1; i <= count; i += i & -i)
+            left[i]--;
+    }
+    free(left);
+}
+
+/* Hashes with equal upper bits, and an order for known pivots: words that
+ * somebody has chosen take no more time than others. In quadratic time, this
+ * would take longer than any test may. */
+TEST(chosen_words_take_no_quadratic_time)
+{
+    const uint32_t count = UINT32_C(1) << 20;
+    struct dictionary_builder *builder = dictionary_builder_create();
+    uint32_t *words = calloc(count, sizeof(*words));
+    SCOPED_MODEL model = model_empty();
+
+    assert_true(builder != NULL && words != NULL);
+    draw_slow_order(words, count);
+    model_add_part(model, "a", 1, "b", 1);
+    for (uint32_t i = 0; i < count; i++) {
+        char word[16];
+
+        (void)snprintf(word, sizeof(word), "%07" PRIu32, words[i]);
+        OK(dictionary_builder_add(builder, i, 0, colander_slice_text(word),
+                                  NULL));
+    }
+    OK(dictionary_builder_write(builder, add_block, model, NULL));
+    assert_true(model->parts[0].block_count > 200);
+    dictionary_builder_destroy(builder);
+    free(words);
+}
+
 /* --------------------------------------------------------- whole files --- */
 
 /* Builds a file of rows, each with a word of its own, `others` words more, and
