@@ -656,14 +656,15 @@ enum colander_plan {
 /* Returns the plan as a word: "scan", "candidates", "nothing". */
 COLANDER_API const char *colander_plan_name(enum colander_plan plan);
 
+/* Bytes for the words that are named, with the zero byte. */
+#define COLANDER_EXPLAIN_WORDS 104
+
 /*
  * The plan of a find and its work so far. The counts add up:
  *     file_count      = files_pruned + files_located + files_read
  * and, with COLANDER_PLAN_CANDIDATES, when all candidates are verified:
  *     candidate_count = rows_returned + rows_gone + rows_false
  */
-#define COLANDER_EXPLAIN_WORDS 104
-
 struct colander_explain {
     size_t struct_size; /* bytes that the library filled */
 

@@ -5,8 +5,8 @@
  * LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
  * the part are sorted and coded, by a thread if there are more. Words of texts
  * are collected over parts, until a dictionary is full, which ends a part too.
- * So memory is bounded, however large the SST: two parts and two dictionaries
- * are in it.
+ * So memory is bounded, however large the SST: it holds two parts and two
+ * dictionaries.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *

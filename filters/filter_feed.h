@@ -3,8 +3,9 @@
  *
  * A compaction waits while it hands over a row, and building a filter costs
  * about as much as compacting. So a feed copies rows in lots, and a thread
- * builds: two cores work on one SST. There are enough lots for the compaction
- * to continue while the thread finishes a part.
+ * builds; the builder has a part sorted and written by another one while it
+ * collects the next. There are enough lots for the compaction to continue if
+ * the thread has to wait for that.
  *
  * Life:   create -> add ... -> finish or not -> destroy
  * Memory: FEED_LOTS lots of FEED_LOT_SIZE bytes, or of one larger row

@@ -4,9 +4,8 @@
  * A file is a sequence of *parts*. Each is the filter of a run of rows of the
  * SST, so that building one needs bounded memory, however large the SST. A part
  * consists of blocks: of its locator or presence, its keys, its orders, and
- * perhaps of a dictionary. The
- * directory at the end says where the blocks are. Every block and the directory
- * have a checksum.
+ * perhaps of a dictionary. The directory at the end says where the blocks are.
+ * Every block and the directory have a checksum.
  *
  * Opening reads only the end of the file. Blocks are read on demand, through a
  * cache. No descriptor stays open.

@@ -131,24 +131,22 @@ colander_family_await_filters(struct colander_family *family,
 struct colander_filter_stats {
     size_t struct_size; /* bytes that the library filled */
 
-    uint64_t file_count;      /* SST files */
-    uint64_t filter_count;    /* of these, files with a filter */
-    uint64_t loaded_count;    /* of these, filters known to the hierarchy */
-    uint64_t part_count;      /* parts of filters: the hierarchy's units */
-    uint64_t value_count;     /* distinct values, counted in each part */
-    uint64_t row_count;       /* keys, counted in each part */
-    uint64_t sst_size;        /* bytes of the SST files that have a filter */
-    uint64_t filter_size;     /* bytes of filters on disk, of which: */
-    uint64_t locator_size;    /*   which rows contain a value */
-    uint64_t presence_size;   /*   whether the file contains it */
-    uint64_t keys_size;       /*   keys or anchors */
-    uint64_t order_size;      /*   where ranges of values are */
-    uint64_t dictionary_size; /*  words of texts, to find pieces of them */
-    uint64_t words_size;      /* of locator_size: words of texts, about */
-    uint64_t hierarchy_size;  /* bytes in memory */
-    uint64_t fold_count;      /* times that its parts were halved to fit */
-    uint64_t recent_size;     /* bytes in memory for rows in no SST file yet */
-    uint64_t recent_count;    /* these rows */
+    uint64_t file_count;     /* SST files */
+    uint64_t filter_count;   /* of these, files with a filter */
+    uint64_t loaded_count;   /* of these, filters known to the hierarchy */
+    uint64_t part_count;     /* parts of filters: the hierarchy's units */
+    uint64_t value_count;    /* distinct values, counted in each part */
+    uint64_t row_count;      /* keys, counted in each part */
+    uint64_t sst_size;       /* bytes of the SST files that have a filter */
+    uint64_t filter_size;    /* bytes of filters on disk, of which: */
+    uint64_t locator_size;   /*   which rows contain a value */
+    uint64_t presence_size;  /*   whether the file contains it */
+    uint64_t keys_size;      /*   keys or anchors */
+    uint64_t order_size;     /*   where ranges of values are */
+    uint64_t hierarchy_size; /* bytes in memory */
+    uint64_t fold_count;     /* times that its parts were halved to fit */
+    uint64_t recent_size;    /* bytes in memory for rows in no SST file yet */
+    uint64_t recent_count;   /* these rows */
 
     /* of the whole store, since it was opened */
     uint64_t cache_size;    /* bytes of filter blocks in memory */
@@ -157,6 +155,10 @@ struct colander_filter_stats {
     uint64_t damaged_count; /* filters found damaged */
     uint64_t error_count;   /* failures to build or read a filter */
     char last_error[700];   /* the last of these failures */
+
+    /* more about filter_size of the family */
+    uint64_t dictionary_size; /* words of texts, to find pieces of them */
+    uint64_t words_size;      /* of locator_size: words of texts, about */
 };
 
 /* Returns the state, all zero for a family that does not exist. */
