@@ -21,8 +21,8 @@
  * Families by time (partitions.h) have one policy together, that of the family
  * with the name of the pattern. It drops a family as a whole, once all times
  * that its name says and all times of its rows are too old. Its `size_max`
- * counts bytes on disk, and its conditions have no words. A dropped family is
- * not in snapshots either; cursors that have begun continue.
+ * counts bytes of SST files, and its conditions have no words. A dropped family
+ * is not in snapshots either; cursors that have begun continue.
  *
  * A policy belongs to one family of one store and to its time column. In a
  * restored or salvaged store it is there, but paused until it is set again. A

@@ -238,9 +238,9 @@ struct colander_load_options {
 
     /* The column of the times by which rows are in families. The family of the
      * load is then one whose name is a pattern, see partitions.h; the others
-     * are created when they are needed, at most 1,000 by one load. A record
-     * without a TIMESTAMP there is rejected. NULL: all rows are in one family.
-     */
+     * are created when they are needed, at most 1,000 by one load, or in an
+     * hour of one that follows. A record without a TIMESTAMP there is rejected.
+     * NULL: all rows are in one family. */
     const char *partition;
 
     /* influx: the unit of times: ns, us, ms, s, m or h; NULL: ns */

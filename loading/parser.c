@@ -30,10 +30,10 @@ check_row(const struct rows *rows, struct colander_slice row,
     return code;
 }
 
-/* Notes the time by which a row has its family. */
+/* Notes the time by which a row has its family, or that there is none. */
 static enum colander_code
 find_time(const char *path, struct colander_slice row, int64_t *second,
-          struct colander_error *err)
+          bool *is_missing, struct colander_error *err)
 {
     struct colander_value value;
     bool found = false;
@@ -41,7 +41,8 @@ find_time(const char *path, struct colander_slice row, int64_t *second,
 
     if (code != COLANDER_OK)
         return code;
-    if (!found || value.type != COLANDER_TIMESTAMP)
+    *is_missing = !found || value.type != COLANDER_TIMESTAMP;
+    if (*is_missing)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "%s in '%s', by which rows are in families",
                              found ? "no time" : "nothing", path);
@@ -56,6 +57,7 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
 {
     struct parsed_row parsed;
     int64_t second = 0;
+    bool lacks_time = false;
     enum colander_code code = rows_parse(
         rows, chunk_piece(chunk, &chunk->pieces[piece]), &parsed, err);
 
@@ -67,7 +69,7 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
     if (code == COLANDER_OK && !parsed.is_checked)
         code = check_row(rows, parsed.row, err);
     if (code == COLANDER_OK && partition != NULL)
-        code = find_time(partition, parsed.row, &second, err);
+        code = find_time(partition, parsed.row, &second, &lacks_time, err);
     if (code == COLANDER_OK) {
         code = chunk_add_waiting(chunk, piece, !parsed.has_key, parsed.key,
                                  parsed.row, err);
@@ -80,9 +82,11 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
     if (!is_of_record(code))
         return code;
     code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
-    if (code == COLANDER_OK)
-        chunk->rejects[chunk->reject_count - 1].lacks_key = parsed.lacks_key;
-    return code;
+    if (code != COLANDER_OK)
+        return code;
+    chunk->rejects[chunk->reject_count - 1].lacks_key = parsed.lacks_key;
+    chunk->rejects[chunk->reject_count - 1].lacks_time = lacks_time;
+    return COLANDER_OK;
 }
 
 static enum colander_code

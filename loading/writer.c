@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define LACKING_MAX 1000 /* records without a key column: see check_keys */
+#define LACKING_MAX 1000 /* records without a column: see check_keys */
 #define DROPS_MAX 10     /* of families, while one chunk is written */
 
 /* Whether the keys of rows say which are new. A bulk says it at the end, and
@@ -504,7 +504,8 @@ patch_singly(struct writer *writer, struct chunk *chunk,
 
 /* --------------------------------------------------------------- chunks --- */
 
-/* Fails if the first records of the load all lack the same column. Drops the
+/* Fails if the first records of the load all lack the same column: of the key,
+ * or of the times by which rows have their families. Drops the
  * later rejects, which do not matter then. */
 static enum colander_code
 check_keys(struct writer *writer, struct chunk *chunk,
@@ -514,7 +515,8 @@ check_keys(struct writer *writer, struct chunk *chunk,
         const struct reject *reject = &chunk->rejects[i];
 
         writer->has_key = reject->piece != i; /* a row is before it */
-        writer->lacking_count += reject->lacks_key && !writer->has_key;
+        writer->lacking_count +=
+            (reject->lacks_key || reject->lacks_time) && !writer->has_key;
         if (writer->lacking_count < LACKING_MAX)
             continue;
         chunk->reject_count = i + 1;

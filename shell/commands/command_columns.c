@@ -108,12 +108,14 @@ read_options(const struct session *session, const struct arguments *arguments,
     return code;
 }
 
-/* Reads a sample of about that size, with equal parts of all families. */
+/* Reads a sample of about that size, with equal parts of all families, of one
+ * row at least. */
 static enum colander_code
 read_sample(struct column_stats *stats, const struct family_set *families,
             uint64_t row_count, struct colander_error *err)
 {
-    const uint64_t share = row_count / families->count;
+    const uint64_t part = row_count / families->count;
+    const uint64_t share = part == 0 && row_count > 0 ? 1 : part;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < families->count && code == COLANDER_OK; i++)

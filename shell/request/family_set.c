@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-/* Whether the name of a family, which is one of the pattern, says that rows with
- * such times cannot be in it. */
+/* Whether the name of a family says that rows with such times cannot be in it,
+ * as it is one of the pattern. */
 static bool
 is_outside(const char *pattern, const char *name,
            const struct family_times *times)

@@ -141,9 +141,11 @@ read_partition(struct load_request *asked, const struct arguments *arguments,
     if (unit == NULL || strcmp(unit, colon + 1) != 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "--partition %s: the name of the family must have "
-                             "{%s} in it, as '%s/{%s}'",
+                             "{%s} in it, once and no other unit, as '%s/{%s}'",
                              text, colon + 1,
-                             unit == NULL ? arguments->words[0] : "logs",
+                             strchr(arguments->words[0], '{') == NULL
+                                 ? arguments->words[0]
+                                 : "logs",
                              colon + 1);
     asked->partition = strndup(text, (size_t)(colon - text));
     asked->options.partition = asked->partition;

@@ -33,7 +33,9 @@ says_some 'which column has the times\? --partition COL:day'
 run 2 load s 'logs/{day}' logs.jsonl --partition at:hour
 says_some "must have \{hour\} in it"
 run 2 load s logs logs.jsonl --partition at:day
-says_some "must have \{day\} in it, as 'logs/\{day\}'"
+says_some "must have \{day\} in it, once and no other unit, as 'logs/\{day\}'"
+run 2 load s 'x/{day}/{hour}' logs.jsonl --partition at:hour
+says_some "must have \{hour\} in it, once and no other unit, as 'logs/\{hour\}'"
 run 2 load s 'logs/{day}' logs.jsonl --partition at
 run 2 load s 'logs/{day}' logs.jsonl --partition at:week
 run 2 load s 'logs/{day}' logs.jsonl --partition at:day --bulk
@@ -132,6 +134,15 @@ says_some 'to continue from the resume point, add --resume'
 run 0 families w 'w*' --format csv
 [ "$(grep -c '^w2020' out)" = 1 ] || complain 'a load that fails creates families'
 
+# Nor does a column that no record has read the whole file.
+for ((i = 0; i < 1500; i++)); do
+    echo "{\"_key\":$i,\"at\":\"2024-03-01T00:00:00Z\"}"
+done >many.jsonl
+run 2 load w 'v/{day}' many.jsonl --partition ta:day --rejects rejected
+says_some "the first 1,000 records have nothing in 'ta', by which rows are in"
+says_some '1,000 rejected'
+[ "$(grep -c . rejected)" = 1000 ] || complain 'not 1,000 records are rejected'
+
 # A family that another command has created gets what it lacks.
 run 0 put w p/2024-03-01 '{"_key":1,"at":1}'
 echo '{"_key":2,"at":"2024-03-02T00:00:00Z"}' >>p.jsonl
@@ -221,6 +232,8 @@ run 0 group s 'logs/*' --where 'n > 27' --count
 prints '{"count":20}'
 run 0 columns s 'logs/*' --all --like level --format csv
 prints_some '^level,299,'
+run 0 columns s 'logs/*' --rows 5 --like level --format csv
+prints_some '^level,1'
 run 0 stats s 'logs/*' --json
 [ "$(grep -c '"_key":"logs/2024' out)" = 12 ] || complain 'stats lacks families'
 run 0 families s 'logs/2024-03-1*' --format csv
