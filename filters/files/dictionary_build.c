@@ -1,8 +1,8 @@
 /*
  * Builds dictionaries: a hash table of words, which are sorted at the end by
  * eight of their bytes at a time. Each builder draws a secret for the places in
- * the table and for the pivots of the sort, so that nobody can choose words that
- * take quadratic time.
+ * the table and for the pivots of the sort, so that nobody can choose words
+ * that take quadratic time.
  *
  * SPDX-License-Identifier: MIT
  */
