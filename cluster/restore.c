@@ -101,13 +101,15 @@ static enum colander_code
 choose(const struct object_list *backups, uint64_t number,
        const struct object **chosen, struct colander_error *err)
 {
-    *chosen = NULL;
-    for (size_t i = 0; i < backups->count; i++) {
-        if (number == 0 || backups_number(backups->items[i].name) == number)
-            *chosen = &backups->items[i];
-    }
-    if (*chosen != NULL)
+    size_t count = backups->count; /* up to the chosen one */
+
+    while (count > 0 && number != 0 &&
+           backups_number(backups->items[count - 1].name) != number)
+        count--;
+    if (count > 0) {
+        *chosen = &backups->items[count - 1];
         return COLANDER_OK;
+    }
     if (backups->count == 0)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
     return COLANDER_FAIL(
