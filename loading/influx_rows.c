@@ -285,6 +285,7 @@ take_time(struct influx_rows *rows, struct scan *scan, uint64_t unit,
 {
     struct colander_slice text;
     struct colander_value number;
+    int64_t nanosecond;
     int64_t second;
     int64_t rest;
     bool is_whole;
@@ -306,23 +307,16 @@ take_time(struct influx_rows *rows, struct scan *scan, uint64_t unit,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the time is not an integer of 64 bits");
     }
-    if (unit >= SECOND) {
-        rest = 0;
-        if (__builtin_mul_overflow(number.integer, (int64_t)(unit / SECOND),
-                                   &second))
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "the time is out of range");
-    } else {
-        const int64_t per_second = (int64_t)(SECOND / unit);
-
-        second = number.integer / per_second;
-        rest = number.integer % per_second;
-        if (rest < 0) {
-            rest += per_second;
-            second--;
-        }
+    /* as in InfluxDB, which has nanoseconds in 64 bits */
+    if (__builtin_mul_overflow(number.integer, (int64_t)unit, &nanosecond))
+        return COLANDER_FAIL(err, COLANDER_INVALID, "the time is out of range");
+    second = nanosecond / (int64_t)SECOND;
+    rest = nanosecond % (int64_t)SECOND;
+    if (rest < 0) {
+        rest += (int64_t)SECOND;
+        second--;
     }
-    *time = colander_timestamp(second, (uint32_t)((uint64_t)rest * unit));
+    *time = colander_timestamp(second, (uint32_t)rest);
     return COLANDER_OK;
 }
 

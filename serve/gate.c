@@ -114,10 +114,11 @@ judge_body(const struct headers *headers, enum gate_body body, size_t body_max)
     return let_in;
 }
 
-/* Whether a Host is an address as numbers, or localhost. A name would be one
- * that a page of another site can make lead here. */
+/* Whether a Host is an address as numbers, or localhost; at the socket also a
+ * name without a dot. Another name would be one that a page of another site can
+ * make lead here: to the socket by a tunnel. */
 static bool
-is_own_host(const char *host)
+is_own_host(const char *host, bool is_local)
 {
     char text[INET6_ADDRSTRLEN + 2];
     uint8_t address[sizeof(struct in6_addr)];
@@ -138,7 +139,8 @@ is_own_host(const char *host)
         return inet_pton(AF_INET6, text + 1, address) == 1;
     }
     return inet_pton(AF_INET, text, address) == 1 ||
-           strcasecmp(text, "localhost") == 0;
+           strcasecmp(text, "localhost") == 0 ||
+           (is_local && strchr(text, '.') == NULL);
 }
 
 static struct refusal
@@ -155,8 +157,8 @@ judge_site(const struct headers *headers, const struct door *door)
     const char *origin = headers->origin;
 
     /* with TLS the name is one of the certificate, or a browser does not ask */
-    if (!door->is_local && !door->has_tls && headers->host != NULL &&
-        !is_own_host(headers->host))
+    if (!door->has_tls && headers->host != NULL &&
+        !is_own_host(headers->host, door->is_local))
         return no_host;
     if (origin != NULL &&
         (headers->host == NULL || strncmp(origin, scheme, scheme_size) != 0 ||

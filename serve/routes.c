@@ -56,9 +56,9 @@ static const struct route routes[] = {
     {"input", false, false, false, true, GATE_BYTES, asks_input},
 };
 
-/* Paths of what agents speak; NULL is the family. The last one has those that
- * begin with _, and none, unless the page is wanted. Here PUT is POST, and HEAD
- * is GET. */
+/* Paths of what agents speak; NULL is the family. The last one takes paths that
+ * begin with _, and the empty one of clients that do not want the page. Here
+ * PUT is POST, and HEAD is GET. */
 static const struct agent_route {
     const char *parts[PARAMETERS_PATH_MAX];
     size_t part_count;

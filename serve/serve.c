@@ -90,6 +90,7 @@ open_door(struct server *server, struct door *door, int *fd, bool is_local,
     const struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate},
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key},
+        {MHD_OPTION_HTTPS_PRIORITIES, 0, "NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"},
         {MHD_OPTION_END, 0, NULL},
     };
     sigset_t all;
@@ -113,7 +114,7 @@ open_door(struct server *server, struct door *door, int *fd, bool is_local,
         MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,            /**/
         MHD_OPTION_NOTIFY_COMPLETED, route_end, door,              /**/
         MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,           /**/
-        MHD_OPTION_ARRAY, has_tls ? tls : tls + 2,                 /**/
+        MHD_OPTION_ARRAY, has_tls ? tls : tls + 3,                 /**/
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     *fd = -1;

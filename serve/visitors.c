@@ -51,6 +51,8 @@ look_at(const struct visitors *visitors, struct visitor *visitor, uint64_t now)
             (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (has_left(visitor)) {
         answer_stop(visitor->answer, ANSWER_LEFT);
+        if (visitor->body != NULL)
+            (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (visitor->body != NULL && body_is_overdue(visitor->body)) {
         (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (visitor->deadline_ns != 0 && now > visitor->deadline_ns) {

@@ -149,7 +149,15 @@ function startButtons() {
     byId('menu').addEventListener('click', toggleMenu);
     byId('as-table').addEventListener('click', () => go({view: ''}));
     byId('as-json').addEventListener('click', () => go({view: 'json'}));
-    byId('copy').addEventListener('click', () => copyText(commandLine(), 'the command'));
+    byId('copy').addEventListener('click', () => {
+        const line = commandLine();
+
+        // a terminal would obey it, even between quotes
+        if (/[\u0000-\u001f\u007f-\u009f]/.test(line))
+            notice('The search has a control character, which a terminal would not take as text.');
+        else
+            copyText(line, 'the command');
+    });
     byId('export').addEventListener('click', exportRows);
     byId('export-cancel').addEventListener('click', () => exportTurn.stop());
     byId('live').addEventListener('click', () => {

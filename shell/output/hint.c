@@ -663,8 +663,13 @@ void
 hint_add_types(struct colander_family *family, const char *const *paths,
                size_t path_count, bool finds_times, struct report *report)
 {
-    struct column_stats *stats = column_stats_create();
+    const struct hint_question all = {
+        .family = family, .paths = paths, .path_count = path_count};
+    struct column_stats *stats = NULL;
 
+    if (!finds_times && has_all_paths(&all))
+        return;
+    stats = column_stats_create();
     if (stats != NULL &&
         column_stats_read_sample(stats, family,
                                  path_count > 0 ? SAMPLE_ROWS : TIMED_ROWS,

@@ -147,6 +147,11 @@ TEST(a_time_beyond_64_bits_of_its_unit_is_refused)
                           UINT64_C(3600000000000), &parsed, &err),
           COLANDER_INVALID);
     assert_string_equal(err.message, "the time is out of range");
+    /* nanoseconds that are taken for seconds */
+    FAILS(influx_rows_row(&rows,
+                          colander_slice_text("m v=1 1795742957303021618"),
+                          UINT64_C(1000000000), &parsed, &err),
+          COLANDER_INVALID);
     influx_rows_release(&rows);
 }
 

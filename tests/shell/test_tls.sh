@@ -73,6 +73,13 @@ run 0 find "https://localhost:${url##*:}" rows n=5 --count
 prints 1
 run 1 find "$url" none
 says_some "no family 'none'"
+for version in 1 1_1; do
+    openssl s_client "-tls$version" -cipher DEFAULT@SECLEVEL=0 \
+        -connect "${url#https://}" </dev/null >openssl.out 2>&1 &&
+        complain "TLS $version is spoken"
+done
+openssl s_client -tls1_2 -connect "${url#https://}" </dev/null >openssl.out \
+    2>&1 || complain 'TLS 1.2 is not spoken'
 curl -sS --cacert ca.pem -H 'Authorization: Bearer 0123456789abcdef' \
     "$url/find/rows" >lines 2>&1
 [ "$(sed '$d' lines)" = "$(cat whole)" ] || complain 'curl gets other rows'
