@@ -73,6 +73,7 @@ struct dictionary_answer {
     size_t count;
     size_t capacity;
     bool is_too_many;                  /* then `words` are some of them */
+    const atomic_bool *is_cancelled;   /* the caller's; NULL: never */
     char some[COLANDER_EXPLAIN_WORDS]; /* the first ones, joined by ", " */
 };
 
@@ -83,11 +84,17 @@ uint32_t dictionary_part(const struct filter_file *file, uint32_t index);
 /* Fills `answer` with the words of columns of `tag` (LOCATOR_TAG_ANY: any) that
  * have `piece` in them, as in struct filter_query, in the dictionary of part
  * `index`, which has one. It starts zeroed, and the caller frees its words.
- * Stops after `max` words. Fails with CORRUPT. */
+ * Stops after `max` words. Fails with CORRUPT, and with CANCELLED if the find
+ * was cancelled. */
 COLANDER_CHECKED enum colander_code
 dictionary_find(const struct filter_file *file, uint32_t index, unsigned tag,
                 struct colander_slice piece, size_t max,
                 struct dictionary_answer *answer, struct colander_error *err);
+
+/* Returns how many bytes that search reads from the file at most; 0 for words
+ * that begin with the piece, which are in few blocks. */
+uint64_t dictionary_bytes(const struct filter_file *file, uint32_t index,
+                          unsigned tag, struct colander_slice piece);
 
 /* The next two are for filter_file.c, and tests. */
 

@@ -182,7 +182,8 @@ void filter_file_unref(struct filter_file *file);
 
 /* Reads the block of `part` (of this file) and `kind` that holds `place` (a
  * group, a unit or a presence block), and reports its first place. A block of a
- * dictionary is decompressed. The caller must release the block to the cache.
+ * dictionary is decompressed, and kept only while half of the cache is free.
+ * The caller must release the block to the cache.
  * Fails with CORRUPT also if there is no such block. */
 COLANDER_CHECKED enum colander_code
 filter_file_block(const struct filter_file *file,

@@ -34,17 +34,23 @@ struct piece_answers {
     size_t count;
     size_t capacity;
 
+    /* Set by the caller: */
+    const atomic_bool *is_cancelled; /* NULL: never */
+    uint32_t row_count; /* of the part that are asked for: a dictionary is not
+                         * searched if they cost less; 0: always */
+
     uint64_t words_found;              /* in all dictionaries that were asked */
     char some[COLANDER_EXPLAIN_WORDS]; /* of these */
     bool is_too_many;                  /* some dictionary has too many */
-    bool is_unknown;                   /* some part has no dictionary */
+    bool is_dear;    /* some dictionary was not worth searching */
+    bool is_unknown; /* some part has no dictionary */
 };
 
 void piece_answers_release(struct piece_answers *pieces);
 
 /* Fills `ranges` with rows of the part, including every row that matches.
  * `pieces` may be NULL if none are asked for. Fails with CORRUPT, NOT_FOUND or
- * IO if the filter cannot be read. */
+ * IO if the filter cannot be read, and with CANCELLED. */
 COLANDER_CHECKED enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,

@@ -232,11 +232,17 @@ first_block(const struct finding *finding, unsigned tag)
     return (uint32_t)place;
 }
 
+static bool
+is_beginning_of_words(struct colander_slice piece)
+{
+    return piece.size > 0 && piece.data[0] == 0;
+}
+
 static enum colander_code
 find_tag(struct finding *finding, struct colander_error *err)
 {
-    const bool is_beginning =
-        finding->piece.size > 0 && finding->piece.data[0] == 0;
+    const bool is_beginning = is_beginning_of_words(finding->piece);
+    const atomic_bool *is_cancelled = finding->answer->is_cancelled;
     const uint32_t end = first_block(finding, finding->tag + 1);
     uint32_t index = first_block(finding, finding->tag);
     enum colander_code code = COLANDER_OK;
@@ -247,6 +253,10 @@ find_tag(struct finding *finding, struct colander_error *err)
     for (; code == COLANDER_OK && index < end && !is_over; index++) {
         struct cached_block *block;
 
+        if (is_cancelled != NULL &&
+            atomic_load_explicit(is_cancelled, memory_order_relaxed))
+            return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "the find was cancelled");
         code = read_block(finding, index, &block, err);
         if (code != COLANDER_OK)
             break;
@@ -266,6 +276,26 @@ dictionary_part(const struct filter_file *file, uint32_t index)
            file->parts[index].block_count[FILTER_DICTIONARY] == 0)
         index++;
     return index;
+}
+
+uint64_t
+dictionary_bytes(const struct filter_file *file, uint32_t index, unsigned tag,
+                 struct colander_slice piece)
+{
+    const struct filter_part *part = &file->parts[index];
+    const struct finding finding = {.file = file, .part = part};
+    const struct filter_place *places =
+        &file->places[part->block_first[FILTER_DICTIONARY]];
+    const bool is_any = tag == LOCATOR_TAG_ANY;
+    const uint32_t end = is_any ? part->block_count[FILTER_DICTIONARY]
+                                : first_block(&finding, tag + 1);
+    uint64_t bytes = 0;
+
+    if (is_beginning_of_words(piece))
+        return 0;
+    for (uint32_t i = is_any ? 0 : first_block(&finding, tag); i < end; i++)
+        bytes += places[i].size;
+    return bytes;
 }
 
 enum colander_code

@@ -160,6 +160,16 @@ load_block(const struct filter_file *file, enum filter_block_kind kind,
     return COLANDER_OK;
 }
 
+/* Returns whether a block that is read stays in the cache. Dictionaries are
+ * read from beginning to end: no other block has to leave for them. */
+static bool
+is_kept(const struct filter_file *file, enum filter_block_kind kind)
+{
+    return kind != FILTER_DICTIONARY ||
+           block_cache_bytes_used(file->cache) <
+               block_cache_capacity(file->cache) / 2;
+}
+
 /* Returns the index of the last of `count` numbers that is not above `wanted`;
  * the first one is not. They are members of structs of `size` bytes, and below
  * `end`. Distances are similar, so the search starts where the
@@ -228,7 +238,7 @@ filter_file_block(const struct filter_file *file,
     *block = block_cache_find(file->cache, file->salt, index);
     if (*block != NULL)
         return COLANDER_OK;
-    return load_block(file, kind, index, true, block, err);
+    return load_block(file, kind, index, is_kept(file, kind), block, err);
 }
 
 void

@@ -18,6 +18,10 @@
 #define ROWS_OF_A_WORD 128
 #define WORDS_MIN 64
 
+/* So many bytes of a dictionary, which become three times as many, are searched
+ * in the time in which a row is read. */
+#define BYTES_OF_A_ROW 50
+
 bool
 filter_query_is_unfiltered(const struct filter_query *query,
                            const uint64_t *unfiltered, uint32_t count)
@@ -235,9 +239,9 @@ piece_answers_release(struct piece_answers *pieces)
     memset(pieces, 0, sizeof(*pieces));
 }
 
-/* Returns how many words of a dictionary are worth looking up. */
-static size_t
-words_worth(const struct filter_file *filter, uint32_t index)
+/* Returns the rows of the parts that have their words in the dictionary. */
+static uint64_t
+dictionary_rows(const struct filter_file *filter, uint32_t index)
 {
     const struct filter_part *last = &filter->parts[index];
     uint64_t first_row = last->first_row;
@@ -245,8 +249,51 @@ words_worth(const struct filter_file *filter, uint32_t index)
     while (index > 0 &&
            filter->parts[index - 1].block_count[FILTER_DICTIONARY] == 0)
         first_row = filter->parts[--index].first_row;
-    return WORDS_MIN + (last->first_row + last->shape.row_count - first_row) /
-                           ROWS_OF_A_WORD;
+    return last->first_row + last->shape.row_count - first_row;
+}
+
+/* Returns whether searching a dictionary costs less than reading the rows that
+ * are asked for. */
+static bool
+is_worth_searching(const struct asked *asked, const struct filter_query *query,
+                   uint32_t index)
+{
+    const uint32_t wanted = asked->pieces->row_count;
+    const uint64_t rows = wanted < asked->part->shape.row_count
+                              ? wanted
+                              : dictionary_rows(asked->filter, index);
+
+    return wanted == 0 ||
+           dictionary_bytes(asked->filter, index, query_tag(query),
+                            query->piece) <= rows * BYTES_OF_A_ROW;
+}
+
+/* Returns how many words of a dictionary are worth looking up, besides those of
+ * other pieces. */
+static size_t
+words_worth(const struct asked *asked, uint32_t index)
+{
+    const struct piece_answers *pieces = asked->pieces;
+    uint64_t worth =
+        WORDS_MIN + dictionary_rows(asked->filter, index) / ROWS_OF_A_WORD;
+
+    for (size_t i = 0; i < pieces->count; i++) {
+        const struct piece_answer *other = &pieces->answers[i];
+        const uint64_t used = other->found.count;
+
+        if (other->salt == asked->filter->salt && other->index == index)
+            worth -= used < worth ? used : worth;
+    }
+    return worth;
+}
+
+/* All rows it is, then. */
+static void
+forget_words(struct dictionary_answer *found)
+{
+    free(found->words);
+    memset(found, 0, sizeof(*found));
+    found->is_too_many = true;
 }
 
 /* Asks the dictionary of part `index`. */
@@ -261,8 +308,14 @@ ask_dictionary(const struct asked *asked, struct piece_answer *answer,
 
     answer->salt = filter->salt;
     answer->index = UINT32_MAX;
+    if (!is_worth_searching(asked, query, index)) {
+        pieces->is_dear = true;
+        forget_words(&answer->found);
+        return COLANDER_OK;
+    }
+    answer->found.is_cancelled = pieces->is_cancelled;
     code = dictionary_find(filter, index, query_tag(query), query->piece,
-                           words_worth(filter, index), &answer->found, err);
+                           words_worth(asked, index), &answer->found, err);
     if (code != COLANDER_OK)
         return code;
     answer->index = index;
@@ -270,6 +323,8 @@ ask_dictionary(const struct asked *asked, struct piece_answer *answer,
     pieces->words_found += answer->found.count;
     if (pieces->some[0] == '\0')
         memcpy(pieces->some, answer->found.some, sizeof(pieces->some));
+    if (answer->found.is_too_many)
+        forget_words(&answer->found);
     return COLANDER_OK;
 }
 

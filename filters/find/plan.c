@@ -277,6 +277,7 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     struct stream *stream;
     enum colander_code code;
 
+    planning->pieces.row_count = bounds->end - bounds->first;
     code = part_find(file->filter, part, planning->find->request->query, &hints,
                      &planning->pieces, ranges, err);
     if (code != COLANDER_OK)
@@ -661,6 +662,9 @@ reason_of(const struct planning *planning)
     if (planning->pieces.is_too_many)
         return "what is looked for is in too many words: reading candidates "
                "would cost more than all rows";
+    if (planning->pieces.is_dear)
+        return "searching dictionaries of words would cost more than reading "
+               "all rows";
     if (planning->pieces.is_unknown)
         return "some files have no dictionary of words: reading candidates "
                "would cost more than all rows";
@@ -684,7 +688,11 @@ enum colander_code
 plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
           struct colander_error *err)
 {
-    struct planning planning = {.plan = plan, .find = find};
+    struct planning planning = {
+        .plan = plan,
+        .find = find,
+        .pieces = {.is_cancelled = find->request->is_cancelled},
+    };
     struct settings *settings;
     struct family_filters *family =
         registry_family(&find->filters->registry,

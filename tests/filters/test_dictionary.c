@@ -436,6 +436,105 @@ TEST(parts_share_a_dictionary_until_it_is_full)
     find_rows(full);
 }
 
+/* Asks the first part for a piece. Returns the words that its dictionary had,
+ * or UINT64_MAX if all rows are to be read. */
+static uint64_t
+ask_piece(const struct filter_file *file, struct piece_answers *pieces,
+          const struct filter_query *query)
+{
+    const struct hash_hints none = {NULL, 0, 0};
+    const uint64_t before = pieces->words_found;
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    bool is_all;
+
+    OK(part_find(file, &file->parts[0], query, &none, pieces, &ranges, NULL));
+    is_all = ranges.count == 1 &&
+             row_ranges_rows(&ranges) == file->parts[0].shape.row_count;
+    row_ranges_release(&ranges);
+    return is_all ? UINT64_MAX : pieces->words_found - before;
+}
+
+/* Few rows are read rather than a dictionary, whose search can be cancelled.
+ * All pieces together look up a limited number of words. */
+TEST(dictionaries_are_searched_as_far_as_that_pays)
+{
+    const atomic_bool is_cancelled = true;
+    static const char *const texts[] = {"ow00010", "ow00011", "ow00012",
+                                        "ow00013", "ow00014", "ow00015",
+                                        "ow00016", "ow00017"};
+    struct filter_query queries[COUNT(texts)] = {{.operand_count = 0}};
+    const struct filter_query beginning = {
+        .kind = FILTER_QUERY_PIECE,
+        .piece = colander_slice_of("\0row00010", 9),
+    };
+    const struct hash_hints none = {NULL, 0, 0};
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+    struct piece_answers pieces = {.answers = NULL};
+    SCOPED_FILTER_FILE file = NULL;
+
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        queries[i].kind = FILTER_QUERY_PIECE;
+        queries[i].piece = colander_slice_text(texts[i]);
+    }
+    build_rows(1000, 20, 1);
+    file = open_model();
+    assert_int_equal(count_dictionaries(file), 1);
+
+    pieces.row_count = 1000; /* all of them */
+    assert_int_equal(ask_piece(file, &pieces, &queries[0]), 10);
+    assert_false(pieces.is_dear);
+    piece_answers_release(&pieces);
+    pieces.row_count = 10;
+    assert_int_equal(ask_piece(file, &pieces, &queries[0]), UINT64_MAX);
+    assert_true(pieces.is_dear);
+    assert_int_equal(ask_piece(file, &pieces, &beginning), 10);
+    piece_answers_release(&pieces);
+
+    /* 71 words are worth it */
+    for (size_t i = 0; i < COUNT(texts); i++)
+        assert_int_equal(ask_piece(file, &pieces, &queries[i]),
+                         i < 7 ? 10 : UINT64_MAX);
+    assert_true(pieces.is_too_many);
+    piece_answers_release(&pieces);
+
+    pieces.is_cancelled = &is_cancelled;
+    FAILS(part_find(file, &file->parts[0], &queries[0], &none, &pieces, &ranges,
+                    why()),
+          COLANDER_CANCELLED);
+    row_ranges_release(&ranges);
+    piece_answers_release(&pieces);
+}
+
+/* A search of a dictionary that is larger than the cache leaves there what
+ * other finds need. */
+TEST(dictionaries_do_not_empty_the_cache)
+{
+    struct block_cache *small = block_cache_create(200000, 4096);
+    struct dictionary_answer answer = {.words = NULL};
+    struct filter_file *file;
+    struct cached_block *block;
+    uint32_t first;
+    uint64_t misses;
+
+    build_rows(1000, 200, 1);
+    OK(filter_file_open(path, small, &file, NULL));
+    OK(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
+                         &first, NULL));
+    block_cache_release(small, block);
+    for (unsigned i = 0; i < 4; i++)
+        OK(dictionary_find(file, dictionary_part(file, 0), LOCATOR_TAG_ANY,
+                           colander_slice_text("none"), 1, &answer, NULL));
+    misses = block_cache_sizes(small).misses;
+    assert_true(misses > 20);
+    OK(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
+                         &first, NULL));
+    block_cache_release(small, block);
+    assert_int_equal(block_cache_sizes(small).misses, misses);
+    filter_file_unref(file);
+    block_cache_destroy(small);
+    free(answer.words);
+}
+
 /* Whatever is damaged, all words are found, or an error is. */
 TEST(damaged_dictionaries_are_errors)
 {

@@ -194,6 +194,39 @@ FIXTURE_TEST(explanations_name_words_of_dictionaries)
     assert_int_equal(explain.words_found, 1);
 }
 
+/* A range of few keys is read instead of a dictionary. */
+FIXTURE_TEST(few_rows_are_read_rather_than_a_dictionary)
+{
+    const struct colander_value first = colander_integer(122);
+    const struct colander_value last = colander_integer(124);
+    SCOPED_BUFFER from = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER to = COLANDER_BUFFER_EMPTY;
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_query query = usual_query();
+    struct colander_explain explain;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    bool is_row;
+
+    put_lot(fixture, family, 0);
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    OK(colander_key_encode(&first, 1, &from, NULL));
+    OK(colander_key_encode(&last, 1, &to, NULL));
+    query.where = where_piece("ot0_123");
+    query.keys.from = colander_buffer_slice(&from);
+    query.keys.to = colander_buffer_slice(&to);
+    OK(colander_family_find(family, &query, &cursor, NULL));
+    OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+    assert_true(is_row);
+    OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+    assert_false(is_row);
+    colander_cursor_explain(cursor, &explain);
+    assert_non_null(strstr(explain.reason, "dictionaries"));
+    colander_cursor_close(cursor);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
+}
+
 static const char *
 reason_of(struct colander_family *family, struct colander_predicate *where)
 {
