@@ -462,7 +462,8 @@ TEST(dictionaries_are_searched_as_far_as_that_pays)
     static const char *const texts[] = {"ow00010", "ow00011", "ow00012",
                                         "ow00013", "ow00014", "ow00015",
                                         "ow00016", "ow00017"};
-    struct filter_query queries[COUNT(texts)] = {{.operand_count = 0}};
+    SCOPED_MEMORY struct filter_query *queries =
+        calloc(COUNT(texts), sizeof(*queries));
     const struct filter_query beginning = {
         .kind = FILTER_QUERY_PIECE,
         .piece = colander_slice_of("\0row00010", 9),
@@ -472,6 +473,7 @@ TEST(dictionaries_are_searched_as_far_as_that_pays)
     struct piece_answers pieces = {.answers = NULL};
     SCOPED_FILTER_FILE file = NULL;
 
+    assert_non_null(queries);
     for (size_t i = 0; i < COUNT(texts); i++) {
         queries[i].kind = FILTER_QUERY_PIECE;
         queries[i].piece = colander_slice_text(texts[i]);
