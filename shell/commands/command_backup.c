@@ -129,6 +129,7 @@ const struct command command_backup = {
         "\n"
         "ADDRESS is s3://BUCKET/PREFIX or file:///PATH: files are objects\n"
         "there, named by their content, and only those are sent that are new.\n"
+        "An address is for the backups of one store.\n"
         "The server and the keys are those of other programs for S3:\n"
         "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ~/.aws/config and so on.\n"
         "\n"
