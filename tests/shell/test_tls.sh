@@ -152,8 +152,9 @@ serves_not 2 "'good.key' has no 'BEGIN CERTIFICATE': it must be in PEM" \
 serves_not 2 "'good.pem' has no 'PRIVATE KEY'" --cert good.pem --key good.pem
 serves_not 2 'cannot start to listen with this certificate and key' \
     --cert good.pem --key other.key
+# GnuTLS forgets to free such a certificate, which a sanitizer would report.
 head -3 good.pem >half.pem
-serves_not 2 'cannot start to listen with this certificate and key' \
+ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 serves_not 2 'cannot start to listen with this certificate and key' \
     --cert half.pem --key good.key
 run 0 find data rows --count
 prints 20000
