@@ -381,12 +381,13 @@ static bool
 next_term(struct tokens *tokens, struct search_term *term,
           struct colander_slice piece, bool begins, bool ends)
 {
-    const uint8_t *end = piece.data + piece.size;
+    const uint8_t *end;
     const uint8_t *after;
     struct token token;
 
     if (!tokens_next(tokens, &token))
-        return false;
+        return false; /* an empty piece may have no address */
+    end = piece.data + piece.size;
     after = token.text.data + token.text.size;
     term->piece = token.text;
     term->begins = begins || is_begun(piece, &token);
