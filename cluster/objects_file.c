@@ -157,7 +157,7 @@ put(struct objects *objects, const char *name, const struct object_body *body,
         *strrchr(path, '/') = '\0';
         code = sync_directory(path, err);
     }
-    if (code == COLANDER_NOT_FOUND) /* of a directory, that is no answer */
+    if (code == COLANDER_NOT_FOUND) /* callers take that for a missing object */
         code = COLANDER_FAIL(err, COLANDER_IO, "'%s' was removed", path);
     free(temporary);
     free(path);

@@ -269,8 +269,8 @@ is_success(const struct call *call, long status)
            (status == 416 && call->range_size > 0);
 }
 
-/* Waits before attempt `number`, a random part of a time that doubles. So many
- * clients do not come back at the same moment. */
+/* Waits before attempt `number`, a random part of a time that doubles, so
+ * that clients do not all come back at the same moment. */
 static void
 wait_before(unsigned number)
 {

@@ -263,7 +263,7 @@ find_piece(const struct search *search, struct colander_slice text)
 
 /* --------------------------------------------------------------- terms --- */
 
-/* Of a pattern, so many terms with alternatives are looked for. */
+/* Of a pattern, at most this many terms with alternatives are looked for. */
 #define CHOICES_MAX 8
 
 static bool

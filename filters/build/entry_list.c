@@ -15,8 +15,8 @@
 #define PASSES 3
 #define FIRST_DIGIT (64 - PASSES * DIGIT_BITS)
 
-/* Entries that are equal in the upper bits and not in order are moved by at
- * most so many places each; more are sorted by qsort. */
+/* Entries that are equal in the upper bits and not in order are moved one by
+ * one, but sorted by qsort if that takes more moves than this for each. */
 #define MOVED_MAX 4
 
 #define SEEN_BITS 12

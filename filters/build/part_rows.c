@@ -190,19 +190,20 @@ part_rows_add_values(struct part_rows *rows, struct colander_slice row,
 
 /* -------------------------------------------------------------- writing --- */
 
-/* Where the locator is written, and how large it is. */
-struct locator_target {
+/* Where blocks of the rows are written. */
+struct target {
+    const struct part_rows *rows;
     struct filter_writer *writer;
-    uint64_t size;
+    uint64_t locator_size; /* so far */
 };
 
 static enum colander_code
 sink_locator(void *context, struct colander_slice block, uint32_t first,
              struct colander_error *err)
 {
-    struct locator_target *target = context;
+    struct target *target = context;
 
-    target->size += block.size;
+    target->locator_size += block.size;
     return filter_writer_block(target->writer, FILTER_LOCATOR, block, first,
                                err);
 }
@@ -221,17 +222,11 @@ sink_keys(void *context, struct colander_slice block, uint32_t first,
     return filter_writer_block(context, FILTER_KEYS, block, first, err);
 }
 
-/* Where orders are written. */
-struct order_target {
-    const struct part_rows *rows;
-    struct filter_writer *writer;
-};
-
 static enum colander_code
 sink_order(void *context, struct colander_slice block, uint32_t first,
            struct colander_error *err)
 {
-    const struct order_target *target = context;
+    const struct target *target = context;
 
     return filter_writer_block(target->writer, FILTER_ORDER, block, first, err);
 }
@@ -239,7 +234,7 @@ sink_order(void *context, struct colander_slice block, uint32_t first,
 static uint64_t
 count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
-    const struct order_target *target = context;
+    const struct target *target = context;
 
     return entry_list_rows(&target->rows->entries, hash, tag, most);
 }
@@ -278,7 +273,7 @@ write_orders(struct part_rows *rows, struct filter_writer *writer,
 {
     const uint64_t budget = (uint64_t)((double)rows->row_bytes *
                                        rows->settings->options.order_budget);
-    struct order_target target = {rows, writer};
+    struct target target = {rows, writer, 0};
     const struct order_sink sink = {&target, count_rows, sink_order};
 
     if (rows->orders == NULL)
@@ -334,7 +329,7 @@ write_located(const struct part_rows *rows, size_t added,
               struct filter_part *part, struct filter_writer *writer,
               double *words_size, struct colander_error *err)
 {
-    struct locator_target target = {writer, 0};
+    struct target target = {rows, writer, 0};
     enum colander_code code;
 
     part->shape.fine = choose_fine(rows);
@@ -343,8 +338,8 @@ write_located(const struct part_rows *rows, size_t added,
     code = locator_build(&part->shape, rows->entries.entries,
                          rows->entries.count, sink_locator, &target, err);
     if (added > 0)
-        *words_size +=
-            (double)target.size * (double)rows->word_count / (double)added;
+        *words_size += (double)target.locator_size * (double)rows->word_count /
+                       (double)added;
     if (code == COLANDER_OK)
         code = write_keys(rows, part->shape.fine, writer, err);
     return code;

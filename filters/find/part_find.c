@@ -18,8 +18,8 @@
 #define ROWS_OF_A_WORD 128
 #define WORDS_MIN 64
 
-/* So many bytes of a dictionary, which become three times as many, are searched
- * in the time in which a row is read. */
+/* About this many bytes of a dictionary, which become three times as many, are
+ * decompressed and searched in the time in which a row is read. */
 #define BYTES_OF_A_ROW 50
 
 bool

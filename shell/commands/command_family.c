@@ -58,7 +58,7 @@ print_dropped(const struct drop *drop, bool is_dry, struct colander_error *err)
     return report_print(&report, session_err(drop->session), err);
 }
 
-/* Lists the families by time of a name; none, if it is no pattern. */
+/* Lists the families of a pattern; none for another name. */
 static enum colander_code
 list_parts(const struct session *session, const char *name,
            struct colander_names *names, struct colander_error *err)

@@ -308,8 +308,8 @@ draw_slow_order(uint32_t *words, uint32_t count)
     free(left);
 }
 
-/* Hashes with equal upper bits, and an order for known pivots: words that
- * somebody has chosen take no more time than others. In quadratic time, this
+/* Hashes with equal upper bits, and an order for known pivots: chosen
+ * words take no more time than others. In quadratic time, this
  * would take longer than any test may. */
 TEST(chosen_words_take_no_quadratic_time)
 {

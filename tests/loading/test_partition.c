@@ -54,7 +54,7 @@ load(struct store_fixture *fixture, const char *name,
 static unsigned drops_left;
 static struct store_fixture *dropped_from;
 
-/* And another writer has put rows into that of the other day: it puts so many,
+/* And another writer has put rows into that of the other day: puts_wanted,
  * under the keys from 0 on. */
 static int64_t puts_wanted;
 static int64_t puts_done;
@@ -184,7 +184,7 @@ FIXTURE_TEST(a_pattern_and_a_column_of_times_belong_together)
     assert_non_null(strstr(error_text(), "elasticsearch"));
 }
 
-/* Places rows of so many hours. */
+/* Places rows of this many hours. */
 static enum colander_code
 place(struct partition *partition, int64_t first, size_t count)
 {

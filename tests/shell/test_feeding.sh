@@ -43,7 +43,7 @@ posts() {
         complain "POST $target '$body' $*: $got, not $pattern $status"
 }
 
-# has FAMILY COUNT CONDITION...: so many rows are found.
+# has FAMILY COUNT CONDITION...: COUNT rows are found.
 has() {
     local family=$1 count=$2 got
 
@@ -52,7 +52,7 @@ has() {
     [ "$got" = "$count" ] || complain "$family $*: $got rows, not $count"
 }
 
-# awaits COUNT FAMILY CONDITION...: so many rows are found in the end.
+# awaits COUNT FAMILY CONDITION...: COUNT rows are found in the end.
 awaits() {
     local count=$1 got
 

@@ -16,7 +16,7 @@ printf 0123456789abcdef >token
 chmod 600 token
 export COLANDER_TOKEN_FILE=token
 
-# service COUNT LINES ARG...: starts one, and waits for so many lines.
+# service COUNT LINES ARG...: starts one, and waits for COUNT lines.
 service() {
     local count=$1 lines=$2
 
