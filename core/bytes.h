@@ -43,14 +43,19 @@ BYTES_DEFINE(be64, uint64_t, be64toh, htobe64)
 
 /* The four below take any size up to 8. */
 
+/* Reads pieces that may overlap, which is faster than byte by byte. */
 static inline uint64_t
 bytes_get_le(const uint8_t *from, size_t size)
 {
-    uint64_t number = 0;
-
-    while (size-- > 0)
-        number = number << 8 | from[size];
-    return number;
+    if (size == 8)
+        return bytes_get_le64(from);
+    if (size >= 4)
+        return bytes_get_le32(from) | (uint64_t)bytes_get_le32(from + size - 4)
+                                          << (8 * (size - 4));
+    if (size == 0)
+        return 0;
+    return from[0] | (uint64_t)from[size / 2] << (8 * (size / 2)) |
+           (uint64_t)from[size - 1] << (8 * (size - 1));
 }
 
 static inline void

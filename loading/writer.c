@@ -6,6 +6,7 @@
 #include "loading/rows.h"
 #include "loading/writer_inside.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -85,6 +86,7 @@ writer_destroy(struct writer *writer)
 {
     if (writer == NULL)
         return;
+    assert(writer->commit.run == NULL);
     rejects_close(&writer->rejects);
     items_destroy(writer->items);
     colander_bulk_destroy(writer->run);
@@ -366,6 +368,8 @@ commit(struct writer *writer, const struct chunk *chunk,
 
     writer->point.row_count += count;
     code = mark(writer, chunk, err);
+    if (code == COLANDER_OK)
+        code = writer_run_await(writer, err);
     if (code == COLANDER_OK && colander_batch_count(batch) > 0)
         code = commit_batch(writer, err);
     if (code == COLANDER_OK)
@@ -640,12 +644,14 @@ enum colander_code
 writer_finish(struct writer *writer, enum colander_code ended,
               struct colander_error *err)
 {
-    if (writer->run == NULL)
-        return COLANDER_OK;
-    if (!writer->is_torn && (writer->may_run || ended == COLANDER_OK))
-        return writer_run_end(writer, err);
-    writer_run_drop(writer, false);
-    return COLANDER_OK;
+    enum colander_code code = COLANDER_OK;
+
+    if (writer->run != NULL && !writer->is_torn &&
+        (writer->may_run || ended == COLANDER_OK))
+        code = writer_run_end(writer, err);
+    else
+        writer_run_drop(writer);
+    return code == COLANDER_OK ? writer_run_await(writer, err) : code;
 }
 
 uint64_t

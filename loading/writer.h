@@ -34,7 +34,7 @@ writer_create(struct colander_store *store, struct colander_family *family,
               struct colander_load_stats *stats, struct writer **writer,
               struct colander_error *err);
 
-/* NULL is allowed. */
+/* NULL is allowed. Call finish before, if there was a chunk. */
 void writer_destroy(struct writer *writer);
 
 /* Begins a file, from the resume point on (NULL: its beginning). */

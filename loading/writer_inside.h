@@ -12,7 +12,21 @@
 #include "loading/rejects.h"
 #include "loading/writer.h"
 
+#include <pthread.h>
+
 struct items;
+
+/* The commit of a run or a bulk, by a thread of its own, so that it can be
+ * watched and cancelled, and the next run be filled meanwhile. */
+struct run_commit {
+    struct colander_bulk *run; /* owned; NULL: there is no commit */
+    uint64_t taken;            /* its rows, which count already, */
+    uint64_t new;              /* and of these with a new key */
+    pthread_t thread;
+    enum colander_code code; /* the thread's, as what follows */
+    struct colander_error err;
+    uint64_t row_count;
+};
 
 struct writer {
     struct colander_store *store;
@@ -39,6 +53,7 @@ struct writer {
     uint64_t run_new;          /* and of these with a new key */
     uint64_t run_text;         /* bytes of the text with its records */
     uint64_t run_begun;        /* when; of clock_us */
+    struct run_commit commit;  /* of the run before */
     bool is_torn;              /* it has rows of a chunk without its end */
     bool has_end;              /* a load can be resumed after the last chunk */
     uint64_t flow_text;        /* of a pipe: bytes of text */
@@ -68,11 +83,17 @@ void writer_run_count_flow(struct writer *writer, size_t text_size);
  * few rows, resume points must not wait until it is full. */
 bool writer_run_is_due(const struct writer *writer);
 
-/* Makes the rows of the run visible, with the resume points after them. */
+/* Begins to make the rows of the run visible, with the resume points after
+ * them, once those of the run before are. Those of a bulk are then visible. */
 COLANDER_CHECKED enum colander_code writer_run_end(struct writer *writer,
                                                    struct colander_error *err);
 
-/* Removes the run. If it was not written, its rows do not count. */
-void writer_run_drop(struct writer *writer, bool is_written);
+/* Waits until the rows of the run before are visible. Nothing that comes later
+ * may be written sooner: if this fails, the next run is removed. */
+COLANDER_CHECKED enum colander_code
+writer_run_await(struct writer *writer, struct colander_error *err);
+
+/* Removes the run, whose rows do not count then. */
+void writer_run_drop(struct writer *writer);
 
 #endif

@@ -4,8 +4,6 @@
 #include "core/thread.h"
 #include "loading/writer_inside.h"
 
-#include <pthread.h>
-
 #define WAIT_MS 10 /* before files are counted again */
 #define RUN_TEXT                                                               \
     4 /* bytes of text for each byte of a run, see writer_run_is_due */
@@ -88,15 +86,6 @@ writer_run_is_due(const struct writer *writer)
             (is_pipe(writer) && is_late(writer, writer->run_begun)));
 }
 
-/* A commit of a run in a separate thread, so that it can be watched, and that
- * of a bulk be cancelled. */
-struct run_commit {
-    struct colander_bulk *run;
-    enum colander_code code;
-    struct colander_error err;
-    uint64_t row_count;
-};
-
 static void *
 commit_run(void *context)
 {
@@ -117,15 +106,15 @@ has_ended(pthread_t thread)
 }
 
 static void
-show_run(struct writer *writer)
+show_commit(const struct writer *writer)
 {
     const struct colander_load_options *options = writer->options;
     struct colander_bulk_progress progress;
 
     if (options->is_bulk) {
         if (atomic_load(writer->is_cancelled))
-            colander_bulk_cancel(writer->run);
-        colander_bulk_progress(writer->run, &progress);
+            colander_bulk_cancel(writer->commit.run);
+        colander_bulk_progress(writer->commit.run, &progress);
         writer->stats->bulk_rows = progress.built_count;
         writer->stats->bulk_all = progress.added_count;
     }
@@ -133,40 +122,78 @@ show_run(struct writer *writer)
         options->report_progress(options->context, writer->stats);
 }
 
-void
-writer_run_drop(struct writer *writer, bool is_written)
+/* Takes back that the rows of a run count, which were not written. */
+static void
+discount(const struct writer *writer, uint64_t taken, uint64_t new)
 {
-    if (writer->may_run && !is_written) {
-        writer->stats->row_count -= writer->run_taken;
-        writer->stats->new_count -= writer->run_new;
-        writer->stats->replaced_count -= writer->run_taken - writer->run_new;
-    }
-    writer->run_count += is_written;
+    if (!writer->may_run)
+        return;
+    writer->stats->row_count -= taken;
+    writer->stats->new_count -= new;
+    writer->stats->replaced_count -= taken - new;
+}
+
+void
+writer_run_drop(struct writer *writer)
+{
+    if (writer->run == NULL)
+        return;
+    discount(writer, writer->run_taken, writer->run_new);
     colander_bulk_destroy(writer->run);
     writer->run = NULL;
 }
 
 enum colander_code
+writer_run_await(struct writer *writer, struct colander_error *err)
+{
+    struct run_commit *commit = &writer->commit;
+    const enum colander_code *code = &commit->code;
+
+    if (commit->run == NULL)
+        return COLANDER_OK;
+    while (!has_ended(commit->thread))
+        show_commit(writer);
+    colander_bulk_destroy(commit->run);
+    commit->run = NULL;
+    if (*code != COLANDER_OK) {
+        if (err != NULL)
+            *err = commit->err;
+        discount(writer, commit->taken, commit->new);
+        writer_run_drop(writer);
+        return *code;
+    }
+    writer->run_count++;
+    if (writer->options->is_bulk) {
+        /* it does not count rows that it has replaced itself */
+        writer_count_rows(writer, commit->row_count, commit->row_count);
+        writer->stats->replaced_count = commit->taken - commit->row_count;
+    }
+    return COLANDER_OK;
+}
+
+enum colander_code
 writer_run_end(struct writer *writer, struct colander_error *err)
 {
-    struct run_commit commit = {.run = writer->run};
-    pthread_t thread;
-    int failed = thread_create(&thread, commit_run, &commit);
+    struct run_commit *commit = &writer->commit;
+    enum colander_code code = writer_run_await(writer, err);
+    int failed;
 
-    if (failed != 0)
+    if (code != COLANDER_OK)
+        return code;
+    *commit = (struct run_commit){
+        .run = writer->run,
+        .taken = writer->run_taken,
+        .new = writer->run_new,
+    };
+    failed = thread_create(&commit->thread, commit_run, commit);
+    if (failed != 0) {
+        commit->run = NULL;
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "cannot start a thread: %s", strerror(failed));
-    while (!has_ended(thread))
-        show_run(writer);
-    writer_run_drop(writer, commit.code == COLANDER_OK);
+    }
+    writer->run = NULL;
     writer->flow_text = writer->run_text; /* as if it took no time to write */
     writer->flow_begun = clock_us();
-    if (commit.code != COLANDER_OK && err != NULL)
-        *err = commit.err;
-    if (commit.code == COLANDER_OK && writer->options->is_bulk) {
-        /* it does not count rows that it has replaced itself */
-        writer_count_rows(writer, commit.row_count, commit.row_count);
-        writer->stats->replaced_count = writer->run_taken - commit.row_count;
-    }
-    return commit.code;
+    return writer->options->is_bulk ? writer_run_await(writer, err)
+                                    : COLANDER_OK;
 }

@@ -181,15 +181,9 @@ bulk_head_take(struct bulk_head *head, const struct row_run *run,
 }
 
 enum colander_code
-bulk_head_finish(struct bulk_head *head, bool is_ok, struct colander_error *err)
+bulk_head_finish(struct bulk_head *head, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = bulk_check_cancelled(head->is_cancelled, err);
 
-    if (is_ok)
-        code = bulk_check_cancelled(head->is_cancelled, err);
-    if (is_ok && code == COLANDER_OK)
-        return bulk_sst_finish(&head->sst, err);
-    bulk_sst_destroy(head->sst);
-    head->sst = NULL;
-    return code;
+    return code == COLANDER_OK ? bulk_sst_finish(&head->sst, err) : code;
 }

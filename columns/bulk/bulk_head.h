@@ -34,8 +34,8 @@ struct bulk_head {
 void bulk_head_init(struct bulk_head *head, struct bulk_files *files,
                     uint64_t sst_size, const atomic_bool *is_cancelled);
 
-/* Removes the file that is being written. Call it in the thread that takes, or
- * after finish. */
+/* Removes the file that is being written. Call it after the thread that takes
+ * has ended. */
 void bulk_head_release(struct bulk_head *head);
 
 /* Writes the rows of a sorted run to files. Sets *is_taken to false if it does
@@ -46,10 +46,9 @@ COLANDER_CHECKED enum colander_code bulk_head_take(struct bulk_head *head,
                                                    bool *is_taken,
                                                    struct colander_error *err);
 
-/* Finishes the last file, or removes it if `is_ok` is false. */
+/* Finishes the last file. */
 COLANDER_CHECKED enum colander_code
-bulk_head_finish(struct bulk_head *head, bool is_ok,
-                 struct colander_error *err);
+bulk_head_finish(struct bulk_head *head, struct colander_error *err);
 
 /*
  * Withdraws the files in which late rows belong. The rows of `last` (sorted),

@@ -55,19 +55,6 @@ pass_run(struct row_sorter *sorter, struct row_run *run, struct bulk_head *head)
     return is_taken;
 }
 
-static void
-finish_head(struct row_sorter *sorter)
-{
-    const bool is_ok = sorter->code == COLANDER_OK;
-    enum colander_code code;
-
-    if (sorter->head == NULL)
-        return;
-    code = bulk_head_finish(sorter->head, is_ok, is_ok ? &sorter->err : NULL);
-    if (is_ok)
-        sorter->code = code;
-}
-
 static void *
 run(void *context)
 {
@@ -90,7 +77,6 @@ run(void *context)
         pthread_cond_signal(&sorter->changed);
     }
     pthread_mutex_unlock(&sorter->mutex);
-    finish_head(sorter);
     return NULL;
 }
 
@@ -237,6 +223,24 @@ row_sorter_add(struct row_sorter *sorter, struct colander_slice key,
     return row_run_add(sorter->runs[sorter->filling], key, row, &is_full, err);
 }
 
+/* Has the head finished, after it has taken the last run if that continues its
+ * file: one file more would be another one to ask. */
+static enum colander_code
+finish_head(struct row_sorter *sorter, struct row_run *last,
+            struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_taken = false;
+
+    if (sorter->head == NULL)
+        return COLANDER_OK;
+    if (sorter->head->sst != NULL && row_run_count(last) > 0)
+        code = bulk_head_take(sorter->head, last, &is_taken, err);
+    if (is_taken)
+        row_run_clear(last);
+    return code == COLANDER_OK ? bulk_head_finish(sorter->head, err) : code;
+}
+
 enum colander_code
 row_sorter_finish(struct row_sorter *sorter, struct row_sources *sources,
                   uint64_t *rows, uint64_t *bytes, struct colander_error *err)
@@ -250,6 +254,8 @@ row_sorter_finish(struct row_sorter *sorter, struct row_sources *sources,
     code = result_of(sorter, err);
     if (code == COLANDER_OK)
         code = row_run_sort(last, err);
+    if (code == COLANDER_OK)
+        code = finish_head(sorter, last, err);
     if (code != COLANDER_OK)
         return code;
     *sources = (struct row_sources){.regions = sorter->spill.regions,

@@ -16,7 +16,8 @@
 #define FIRST_DIGIT (64 - PASSES * DIGIT_BITS)
 
 /* Entries that are equal in the upper bits and not in order are moved one by
- * one, but sorted by qsort if that takes more moves than this for each. */
+ * one, but sorted by their lower digits if that takes more moves than this for
+ * each. */
 #define MOVED_MAX 4
 
 #define SEEN_BITS 12
@@ -176,15 +177,15 @@ entry_list_add_word(struct entry_list *list, uint64_t word_hash, unsigned tag,
 /* ------------------------------------------------------------- sorting --- */
 
 static inline unsigned
-digit_of(uint64_t entry, unsigned pass)
+digit_of(uint64_t entry, unsigned shift)
 {
-    return (unsigned)(entry >> (FIRST_DIGIT + pass * DIGIT_BITS)) &
-           (DIGITS - 1);
+    return (unsigned)(entry >> shift) & (DIGITS - 1);
 }
 
-/* Moves `count` entries of `from` to `to`, sorted by one digit. */
+/* Moves `count` entries of `from` to `to`, sorted by the digit at `shift`.
+ * `places` has the number of entries of each digit. */
 static void
-sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned pass,
+sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned shift,
               uint32_t *places)
 {
     uint32_t place = 0;
@@ -196,21 +197,33 @@ sort_by_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned pass,
         place += size;
     }
     for (size_t i = 0; i < count; i++)
-        to[places[digit_of(from[i], pass)]++] = from[i];
+        to[places[digit_of(from[i], shift)]++] = from[i];
 }
 
-static int
-compare_entries(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* Sorts entries that are nearly in order. */
+/* Sorts entries that are equal in their upper bits. */
 static void
-sort_some(uint64_t *entries, size_t count)
+sort_by_lower_digits(uint64_t *entries, uint64_t *spare, size_t count)
+{
+    uint64_t *from = entries;
+    uint64_t *to = spare;
+
+    for (unsigned shift = 0; shift < FIRST_DIGIT; shift += DIGIT_BITS) {
+        uint32_t places[DIGITS] = {0};
+        uint64_t *swapped = from;
+
+        for (size_t i = 0; i < count; i++)
+            places[digit_of(from[i], shift)]++;
+        sort_by_digit(from, to, count, shift, places);
+        from = to;
+        to = swapped;
+    }
+    if (from != entries)
+        memcpy(entries, from, count * sizeof(*entries));
+}
+
+/* Sorts entries that are equal in their upper bits and nearly in order. */
+static void
+sort_some(uint64_t *entries, uint64_t *spare, size_t count)
 {
     size_t moves_left = count * MOVED_MAX;
 
@@ -224,15 +237,15 @@ sort_some(uint64_t *entries, size_t count)
         }
         entries[at] = entry;
         if (moves_left == 0) {
-            qsort(entries, count, sizeof(*entries), compare_entries);
+            sort_by_lower_digits(entries, spare, count);
             return;
         }
     }
 }
 
-/* Sorts entries that are in the order of their digits. */
+/* Sorts entries that are in the order of their upper bits. */
 static void
-sort_rest(uint64_t *entries, size_t count)
+sort_rest(uint64_t *entries, uint64_t *spare, size_t count)
 {
     size_t end;
 
@@ -244,7 +257,7 @@ sort_rest(uint64_t *entries, size_t count)
              end++)
             is_sorted &= entries[end - 1] <= entries[end];
         if (!is_sorted)
-            sort_some(entries + begin, end - begin);
+            sort_some(entries + begin, spare, end - begin);
     }
 }
 
@@ -277,18 +290,19 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
     }
     for (size_t i = 0; i < list->count; i++) {
         for (unsigned pass = 0; pass < PASSES; pass++)
-            places[pass][digit_of(from[i], pass)]++;
+            places[pass][digit_of(from[i], FIRST_DIGIT + pass * DIGIT_BITS)]++;
     }
     for (unsigned pass = 0; pass < PASSES; pass++) {
         uint64_t *swapped = from;
 
-        sort_by_digit(from, to, list->count, pass, places[pass]);
+        sort_by_digit(from, to, list->count, FIRST_DIGIT + pass * DIGIT_BITS,
+                      places[pass]);
         from = to;
         to = swapped;
     }
     list->entries = from;
     list->spare = to;
-    sort_rest(from, list->count);
+    sort_rest(from, to, list->count);
     list->count = tidy(from, list->count);
     free(places);
     return COLANDER_OK;

@@ -19,6 +19,15 @@
 #define SLOT_BITS_MAX 31
 #define COMPRESSION_LEVEL 1
 
+/* Most words of a text are among the few that are frequent, and short. Those
+ * are found in a small table, as the large one does not fit into caches. */
+#define RECENT_BITS 10
+#define SHORT_MAX 15 /* bytes */
+
+/* The large table is asked for many words together, so that they wait for
+ * memory together. */
+#define WAITING_MAX 32
+
 /* Fewer words are sorted by insertion. */
 #define FEW 12
 
@@ -27,10 +36,23 @@ struct slot {
     uint32_t place; /* of the word plus 1; 0: free */
 };
 
+/* A word that waits to be looked up. */
+struct waiting_word {
+    uint32_t hash;
+    uint8_t head[2]; /* tag, size */
+    uint8_t bytes[DICTIONARY_WORD_MAX];
+};
+
 /* A word that is sorted: its next eight bytes, and its place. */
 struct sorted {
     uint64_t key;
     uint32_t place;
+};
+
+/* A short word and its tag; zeros: none. */
+struct short_word {
+    uint64_t first; /* its first eight bytes, */
+    uint64_t last;  /* those after them, and the tag as the last byte */
 };
 
 struct dictionary_builder {
@@ -38,6 +60,9 @@ struct dictionary_builder {
     struct slot *slots;
     unsigned slot_bits;
     uint32_t count;
+    struct short_word *recent; /* words that were added, by their hashes */
+    struct waiting_word waiting[WAITING_MAX];
+    size_t waiting_count;
     uint64_t secret;               /* random and odd */
     struct colander_buffer block;  /* that is filled, */
     struct colander_buffer packed; /* and compressed */
@@ -71,9 +96,11 @@ dictionary_builder_create(void)
     created->slot_bits = SLOT_BITS_MIN;
     created->slots =
         calloc((size_t)1 << SLOT_BITS_MIN, sizeof(*created->slots));
-    if (created->slots != NULL)
+    created->recent =
+        calloc((size_t)1 << RECENT_BITS, sizeof(*created->recent));
+    if (created->slots != NULL && created->recent != NULL)
         return created;
-    free(created);
+    dictionary_builder_destroy(created);
     return NULL;
 }
 
@@ -86,6 +113,7 @@ dictionary_builder_destroy(struct dictionary_builder *builder)
     colander_buffer_release(&builder->block);
     colander_buffer_release(&builder->packed);
     free(builder->slots);
+    free(builder->recent);
     free(builder);
 }
 
@@ -128,28 +156,80 @@ make_room(struct dictionary_builder *builder, struct colander_error *err)
 }
 
 static bool
-is_at(const struct dictionary_builder *builder, uint32_t place, unsigned tag,
-      struct colander_slice word)
-{
-    const uint8_t *at = builder->words.data + place;
-
-    return at[0] == tag && at[1] == word.size &&
-           memcmp(at + 2, word.data, word.size) == 0;
-}
-
-static bool
-has_word(const struct dictionary_builder *builder, uint32_t hash, unsigned tag,
-         struct colander_slice word)
+has_word(const struct dictionary_builder *builder,
+         const struct waiting_word *word)
 {
     const uint32_t mask = (UINT32_C(1) << builder->slot_bits) - 1;
-    uint32_t at = hash >> (32 - builder->slot_bits);
+    const size_t size = sizeof(word->head) + word->head[1];
+    uint32_t at = word->hash >> (32 - builder->slot_bits);
 
     for (; builder->slots[at].place != 0; at = (at + 1) & mask) {
-        if (builder->slots[at].hash == hash &&
-            is_at(builder, builder->slots[at].place - 1, tag, word))
+        if (builder->slots[at].hash == word->hash &&
+            memcmp(builder->words.data + builder->slots[at].place - 1,
+                   word->head, size) == 0)
             return true;
     }
     return false;
+}
+
+/* Adds a word that is not there. */
+static enum colander_code
+add_word(struct dictionary_builder *builder, const struct waiting_word *word,
+         struct colander_error *err)
+{
+    const size_t size = sizeof(word->head) + word->head[1];
+    struct colander_buffer *words = &builder->words;
+    enum colander_code code = make_room(builder, err);
+
+    if (code == COLANDER_OK)
+        code = colander_buffer_reserve(words, size, err);
+    if (code != COLANDER_OK)
+        return code;
+    put_slot(builder->slots, builder->slot_bits,
+             (struct slot){word->hash, (uint32_t)words->size + 1});
+    memcpy(words->data + words->size, word->head, size);
+    words->size += size;
+    builder->count++;
+    return COLANDER_OK;
+}
+
+/* Asks for the bytes of the word that is probably the same. */
+static void
+expect(const struct dictionary_builder *builder,
+       const struct waiting_word *word)
+{
+    const struct slot *slot =
+        &builder->slots[word->hash >> (32 - builder->slot_bits)];
+
+    if (slot->place != 0)
+        __builtin_prefetch(builder->words.data + slot->place - 1);
+}
+
+/* Looks up the words that wait. */
+static enum colander_code
+settle(struct dictionary_builder *builder, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < builder->waiting_count; i++)
+        expect(builder, &builder->waiting[i]);
+    for (size_t i = 0; i < builder->waiting_count && code == COLANDER_OK; i++) {
+        if (!has_word(builder, &builder->waiting[i]))
+            code = add_word(builder, &builder->waiting[i], err);
+    }
+    builder->waiting_count = 0;
+    return code;
+}
+
+static inline struct short_word
+short_word_of(unsigned tag, struct colander_slice word)
+{
+    const size_t more = word.size > 8 ? word.size - 8 : 0;
+
+    return (struct short_word){
+        bytes_get_le(word.data, word.size - more),
+        bytes_get_le(word.data + word.size - more, more) | (uint64_t)tag << 56,
+    };
 }
 
 enum colander_code
@@ -160,27 +240,25 @@ dictionary_builder_add(struct dictionary_builder *builder, uint64_t hash,
     /* columns of different tags have the same words */
     const uint64_t own = hash + tag * UINT64_C(0x9e3779b97f4a7c15);
     const uint32_t mixed = (uint32_t)(own * builder->secret >> 32);
-    struct colander_buffer *words = &builder->words;
-    enum colander_code code;
-    uint8_t *at;
+    struct short_word *recent = &builder->recent[mixed >> (32 - RECENT_BITS)];
+    struct waiting_word *waiting;
 
     assert(word.size > 0 && word.size <= DICTIONARY_WORD_MAX);
-    if (has_word(builder, mixed, tag, word))
-        return COLANDER_OK;
-    code = make_room(builder, err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_reserve(words, 2 + word.size, err);
-    if (code != COLANDER_OK)
-        return code;
-    put_slot(builder->slots, builder->slot_bits,
-             (struct slot){mixed, (uint32_t)words->size + 1});
-    at = words->data + words->size;
-    at[0] = (uint8_t)tag;
-    at[1] = (uint8_t)word.size;
-    memcpy(at + 2, word.data, word.size);
-    words->size += 2 + word.size;
-    builder->count++;
-    return COLANDER_OK;
+    if (word.size <= SHORT_MAX) {
+        const struct short_word itself = short_word_of(tag, word);
+
+        if (recent->first == itself.first && recent->last == itself.last)
+            return COLANDER_OK;
+        *recent = itself;
+    }
+    waiting = &builder->waiting[builder->waiting_count++];
+    waiting->hash = mixed;
+    waiting->head[0] = (uint8_t)tag;
+    waiting->head[1] = (uint8_t)word.size;
+    memcpy(waiting->bytes, word.data, word.size);
+    __builtin_prefetch(&builder->slots[mixed >> (32 - builder->slot_bits)]);
+    return builder->waiting_count == WAITING_MAX ? settle(builder, err)
+                                                 : COLANDER_OK;
 }
 
 double
@@ -391,10 +469,10 @@ dictionary_builder_write(struct dictionary_builder *builder,
 {
     struct writing writing = {builder, sink, context, NULL, 0, 0};
     struct sorted *items = NULL;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code = settle(builder, err);
 
-    if (builder->count == 0)
-        return COLANDER_OK;
+    if (code != COLANDER_OK || builder->count == 0)
+        return code;
     colander_buffer_clear(&builder->block);
     items = sort_words(builder);
     writing.compression = ZSTD_createCCtx();
@@ -410,6 +488,8 @@ dictionary_builder_write(struct dictionary_builder *builder,
     colander_buffer_clear(&builder->words);
     memset(builder->slots, 0,
            ((size_t)1 << builder->slot_bits) * sizeof(*builder->slots));
+    memset(builder->recent, 0,
+           ((size_t)1 << RECENT_BITS) * sizeof(*builder->recent));
     builder->count = 0;
     return code;
 }
