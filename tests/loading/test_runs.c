@@ -293,20 +293,29 @@ pour(void *context)
 }
 
 static struct outcome
-load_pipe(struct store_fixture *fixture, struct pouring *pouring,
-          const struct load_limits *limits)
+load_poured(struct store_fixture *fixture, struct pouring *pouring,
+            void *(*pourer)(void *), const struct load_limits *limits)
 {
     struct outcome outcome;
     pthread_t thread;
 
     path_of(fixture, pouring->path);
     ZERO(mkfifo(pouring->path, 0600));
-    ZERO(pthread_create(&thread, NULL, pour, pouring));
+    ZERO(pthread_create(&thread, NULL, pourer, pouring));
     outcome = load(fixture, pouring->family, pouring->path, NULL, limits);
     pthread_join(thread, NULL);
     ZERO(unlink(pouring->path));
     assert_int_equal(outcome.code, COLANDER_OK);
     assert_int_equal(outcome.stats.row_count, RECORDS);
+    return outcome;
+}
+
+static struct outcome
+load_pipe(struct store_fixture *fixture, struct pouring *pouring,
+          const struct load_limits *limits)
+{
+    const struct outcome outcome = load_poured(fixture, pouring, pour, limits);
+
     assert_last_records(pouring->family);
     return outcome;
 }
@@ -323,6 +332,53 @@ FIXTURE_TEST(a_pipe_that_gives_much_is_loaded_in_runs)
 
     assert_true(load_pipe(fixture, &pouring, &much).runs > 1);
     assert_int_equal(load_pipe(fixture, &pouring, &more).runs, 0);
+}
+
+#define BURST 500
+#define BURST_KEYS 200
+
+/* Writes bursts, each with keys of its own that come again and again: many rows
+ * that go in a run, and after a pause some in a batch. */
+static void *
+pour_bursts(void *context)
+{
+    const struct pouring *pouring = context;
+    const struct timespec pause = {0, 4000000};
+    FILE *file = fopen(pouring->path, "we");
+
+    for (unsigned i = 0; file != NULL && i < RECORDS; i++) {
+        const unsigned at = i % BURST;
+
+        if (at == 0 || at == BURST - 10) {
+            fflush(file);
+            nanosleep(&pause, NULL);
+        }
+        fprintf(file, "{\"_key\":%u,\"is_last\":%s,\"text\":\"%0100u\"}\n",
+                i - at + at % BURST_KEYS,
+                at >= BURST - BURST_KEYS ? "true" : "false", i);
+    }
+    if (file != NULL)
+        fclose(file);
+    return NULL;
+}
+
+/* A batch after a run waits until that is written. */
+FIXTURE_TEST(a_later_record_wins_when_batches_come_after_runs)
+{
+    const struct load_limits often = {1 << 15, UINT64_MAX, 2};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct pouring pouring = {.family = family};
+    struct colander_query query;
+    uint64_t count;
+
+    colander_query_init(&query);
+    query.where =
+        colander_where("is_last", COLANDER_EQ, colander_boolean(true), NULL);
+    assert_non_null(query.where);
+    assert_true(load_poured(fixture, &pouring, pour_bursts, &often).runs > 0);
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, RECORDS / BURST * BURST_KEYS);
+    colander_predicate_destroy((struct colander_predicate *)query.where);
 }
 
 /* While nothing comes after them. */
