@@ -16,7 +16,7 @@
 
 struct items;
 
-/* The commit of a run or a bulk, by a thread of its own, so that it can be
+/* The commit of a run or a bulk, by a separate thread, so that it can be
  * watched and cancelled, and the next run be filled meanwhile. */
 struct run_commit {
     struct colander_bulk *run; /* owned; NULL: there is no commit */

@@ -188,6 +188,7 @@ writer_run_end(struct writer *writer, struct colander_error *err)
     failed = thread_create(&commit->thread, commit_run, commit);
     if (failed != 0) {
         commit->run = NULL;
+        writer_run_drop(writer);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "cannot start a thread: %s", strerror(failed));
     }
