@@ -111,14 +111,9 @@ check_page queries.md without_speed 12
 check_page schemas.md without_speed 8
 check_page columns_later.md without_speed 8
 if has_server; then
-    "$COLANDER" serve demo >"$work/serve.out" 2>&1 </dev/null &
-    server=$!
-    until [ -s "$work/serve.out" ]; do
-        sleep 0.02
-    done
+    serve demo
     check_page serve.md cat 6
-    kill "$server"
-    wait "$server" || complain "a server exits $?"
+    stop
 fi
 has_filters && check_page filters.md without_figures 5
 has_filters && check_page stats.md without_figures 2

@@ -17,30 +17,6 @@ printf '%s\n' '{"_key":1,"a":"\u001b[1m","t":"2026-11-01T10:00:00Z"}' \
 run 0 load demo 'odd "name' strange.jsonl --type t=time
 run 0 families demo 'odd "name' --time t
 
-server=
-trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
-      [ "$failures" = 0 ] || exit 1' EXIT
-
-serve() { # ARG...
-    : >serve.out
-    "$COLANDER" serve demo "$@" >serve.out 2>serve.err </dev/null &
-    server=$!
-    until [ -s serve.out ]; do
-        kill -0 "$server" 2>/dev/null || {
-            complain "'serve $*' ends: $(cat serve.err)"
-            finish
-        }
-        sleep 0.02
-    done
-    url=$(sed -n 's/^serving demo at //p' serve.out)
-}
-
-stop() {
-    kill "$server"
-    wait "$server" || complain "a server exits $?"
-    server=
-}
-
 # Times differ, the memory of a process that has run for a while, and whether
 # filters have been loaded yet.
 # shellcheck disable=SC2317
@@ -215,10 +191,10 @@ stats tweets
 stats tweets --json
 stats twets
 END
-serve --lua
+serve demo --lua
 stop
 (collect closed "$work/demo")
-serve --listen 127.0.0.1:0 --token-file token --lua
+serve demo --listen 127.0.0.1:0 --token-file token --lua
 export COLANDER_TOKEN_FILE=$work/token
 (collect held "$work/demo") & # both at once
 held=$!
@@ -275,7 +251,7 @@ run 1 families http://127.0.0.1:1
 run 1 families 'http://127.0.0.1:bad'
 
 # Lua is not run for clients of an address, unless that is allowed.
-serve --listen 127.0.0.1:0 --token-file token
+serve demo --listen 127.0.0.1:0 --token-file token
 run 2 find "$url" tweets --where 'likes > 998'
 says_some 'the server runs no Lua for clients from elsewhere'
 run 2 group "$url" tweets --where 'likes > 998'
@@ -292,7 +268,7 @@ prints 1
 stop
 rm -r demo
 make_demo
-serve --listen 127.0.0.1:0 --token-file token
+serve demo --listen 127.0.0.1:0 --token-file token
 for kind in held addressed; do
     store=demo
     [ "$kind" = held ] || store=$url
@@ -311,7 +287,7 @@ for kind in held addressed; do
     [ "$status" = 1 ] || complain "a cut export exits $status"
     last="export of $store"
     says "colander: export: the server of '$store' has ended before its answer"
-    serve --listen 127.0.0.1:0 --token-file token
+    serve demo --listen 127.0.0.1:0 --token-file token
 done
 stop
 finish

@@ -340,17 +340,7 @@ echo '{"_key":1,"at":"2026-01-02T00:00:00Z"}' >last.jsonl
 echo '{"_key":2,"at":"2026-01-02T00:00:00Z"}
 {"_key":2,"at":"2026-01-03T00:00:00Z"}' >late.jsonl
 run 0 load o 'o/{day}' first.jsonl last.jsonl --partition at:day
-: >serve.out
-"$COLANDER" serve o >serve.out 2>serve.err </dev/null &
-server=$!
-trap 'kill "$server" 2>/dev/null; rm -rf "$work"; [ "$failures" = 0 ] || exit 1' EXIT
-until [ -s serve.out ]; do
-    kill -0 "$server" 2>/dev/null || {
-        complain "a server ends: $(cat serve.err)"
-        finish
-    }
-    sleep 0.02
-done
+serve o
 mkfifo rows
 "$COLANDER" find o 'o/*' >rows 2>err </dev/null &
 {
@@ -375,7 +365,6 @@ wait $!
 wait $! || complain "a find fails when a family is dropped: $(cat err)"
 [ "$(grep -c . seen)" = 30001 ] && tail -1 seen | grep -q o/2026-01-03 ||
     complain "a find of dropped families has $(grep -c . seen) rows"
-kill "$server"
-wait "$server" || complain "a server exits $?"
+stop
 
 finish

@@ -6,23 +6,6 @@ source "$(dirname "$0")/lib"
 has_server || finish
 cd "$work" || exit 1
 
-server=
-trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
-      [ "$failures" = 0 ] || exit 1' EXIT
-
-serve() { # ARG...
-    : >serve.out
-    "$COLANDER" serve data "$@" >serve.out 2>serve.err </dev/null &
-    server=$!
-    until [ -s serve.out ]; do
-        kill -0 "$server" 2>/dev/null || {
-            complain "'serve $*' ends: $(cat serve.err)"
-            finish
-        }
-        sleep 0.02
-    done
-}
-
 # posts STATUS TEXT TARGET ARG...: the answer is TEXT, with this status.
 posts() {
     local status=$1 text=$2 target=$3 got
@@ -45,7 +28,7 @@ printf 'id,n\n6,x\n7,y\n' >r.csv
 printf 'id\tn\n8\tx\n' >r.tsv
 gzip -k r.jsonl
 zstd -qk r.csv
-serve
+serve data
 run 0 put data first '{"_key":2,"id":9}'
 run 0 export data first --from 2 --format msgpack
 cp out r.msgpack
@@ -115,12 +98,10 @@ fi
 for metric in loads_total loaded_rows_total rejected_records_total; do
     grep -q "^colander_$metric [1-9]" metrics || complain "no metric $metric"
 done
-kill "$server"
-wait "$server" || complain "a server exits $?"
-server=
+stop
 
 # A load that is stopped by Ctrl-C says how far it is, and how to continue.
-serve
+serve data
 mkfifo fifo
 "$COLANDER" load data slow fifo --key id >out 2>err &
 client=$!
@@ -189,7 +170,5 @@ run 0 load data many many.jsonl --resume
 run 0 export data many --select n
 sed -E 's/.*"n":([0-9]+)}$/\1/' out | sort -n | cmp -s - <(seq 0 59999) ||
     complain "loads that were killed leave $(wc -l <out) rows of 60000"
-kill "$server"
-wait "$server" || complain "a server exits $?"
-server=
+stop
 finish

@@ -8,30 +8,6 @@ source "$(dirname "$0")/lib"
 has_server || finish
 cd "$work" || exit 1
 
-server=
-trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
-      [ "$failures" = 0 ] || exit 1' EXIT
-
-serve() { # STORE ARG...
-    : >serve.out
-    "$COLANDER" serve "$@" >serve.out 2>serve.err </dev/null &
-    server=$!
-    until [ -s serve.out ]; do
-        kill -0 "$server" 2>/dev/null || {
-            complain "'serve $*' ends: $(cat serve.err)"
-            finish
-        }
-        sleep 0.02
-    done
-    url=$(sed -n 's/^serving [^ ]* at //p' serve.out)
-}
-
-stop() {
-    kill "$server"
-    wait "$server" || complain "a server exits $?"
-    server=
-}
-
 mkdir files
 cd files || exit 1
 printf '%s\n' '{"id":1,"n":"a"}' '{"id":2,"n":"b"}' bad '{"id":3,"n":' \
