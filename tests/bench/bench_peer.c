@@ -53,8 +53,8 @@ static void
 prepare(const struct measuring *measuring, enum bench_work_kind kind)
 {
     if (measuring->peer->prepare != NULL)
-        measuring->peer->prepare(
-            measuring->it, measuring->work->kinds[kind].questions[0].column);
+        measuring->peer->prepare(measuring->it,
+                                 &measuring->work->kinds[kind].questions[0]);
 }
 
 /* Seconds for a right answer. */
@@ -70,7 +70,7 @@ ask(const struct measuring *measuring,
     if (found == question->expected)
         return elapsed;
     (void)snprintf(text, sizeof(text),
-                   "%s = '%.500s': %" PRIu64 " rows instead of %" PRIu64,
+                   "%s: '%.500s': %" PRIu64 " rows instead of %" PRIu64,
                    question->column == NULL ? "any column" : question->column,
                    question->value, found, question->expected);
     bench_fail(measuring->way->name, text);
@@ -172,6 +172,8 @@ measure(const struct measuring *measuring, const char *directory,
         (double)(peer->size == NULL ? size_of(directory)
                                     : peer->size(measuring->it));
     for (enum bench_work_kind kind = 0; kind < BENCH_WORK_KINDS; kind++) {
+        if (measuring->work->kinds[kind].count == 0)
+            continue;
         if (kind == BENCH_WORK_ADDED)
             measure_added(measuring, values);
         values[BENCH_PEER_ASKED + kind] = ask_kind(measuring, kind);
@@ -214,8 +216,15 @@ bench_peer_predicate(const struct bench_work_question *question)
         bench_check(colander_path_append_name(
             &path, colander_slice_text(question->column), &bench_error));
         bench_append(&path, "", 1);
-        predicate = colander_where((const char *)path.data, COLANDER_EQ, value,
-                                   &bench_error);
+        if (question->how == BENCH_WORK_EQUAL)
+            predicate = colander_where((const char *)path.data, COLANDER_EQ,
+                                       value, &bench_error);
+        else
+            predicate = colander_where_search(
+                (const char *)path.data,
+                question->how == BENCH_WORK_HAS_PIECE ? COLANDER_SEARCH_PIECE
+                                                      : COLANDER_SEARCH_PHRASE,
+                value.bytes, 0, NULL, &bench_error);
         colander_buffer_release(&path);
     }
     return bench_sound(predicate);

@@ -41,7 +41,8 @@ struct bench_peer {
     const struct bench_peer_way *ways;
     size_t way_count;
 
-    const char *version; /* "SQLite 3.40.1", once it has been opened */
+    const char *version; /* "SQLite 3.40.1", once it has been opened; NULL: has
+                          * none */
 
     /* Opens it in the empty folder `directory`. Returns NULL if it cannot run
      * here, and sets *reason to a static clause. */
@@ -63,9 +64,9 @@ struct bench_peer {
     /* Bytes on disk, of rows and indexes, without logs. NULL: all files. */
     uint64_t (*size)(void *it);
 
-    /* Prepares for questions about a column (NULL: any), until the next call.
-     * May be NULL. */
-    void (*prepare)(void *it, const char *column);
+    /* Prepares for questions of the kind of this one, until the next call. May
+     * be NULL. */
+    void (*prepare)(void *it, const struct bench_work_question *example);
 
     /* Reads all rows that match, and returns their number. */
     uint64_t (*ask)(void *it, const struct bench_work_question *question);
@@ -83,6 +84,11 @@ extern const struct bench_peer bench_peer_leveldb;
 extern const struct bench_peer bench_peer_sqlite;
 extern const struct bench_peer bench_peer_postgres;
 extern const struct bench_peer bench_peer_tarantool;
+
+/* Of works of texts. */
+extern const struct bench_peer bench_peer_sqlite_texts;
+extern const struct bench_peer bench_peer_postgres_texts;
+extern const struct bench_peer bench_peer_grep;
 
 /* What is measured. Less is better. */
 enum bench_measure {

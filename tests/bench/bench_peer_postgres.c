@@ -12,14 +12,10 @@
  */
 #include "bench_lines.h"
 #include "bench_peer.h"
-#include "bench_postgres_server.h"
+#include "bench_postgres_rows.h"
 
-#include <inttypes.h>
-#include <libpq-fe.h>
 #include <stdlib.h>
-#include <time.h>
 
-#define PATIENCE 60    /* seconds, until it takes connections */
 #define COLUMNS_MAX 32 /* of an index */
 #define BLOOM_BITS 32  /* of a signature for each column, of which 4 are set */
 #define BLOOM_BITS_MIN 80
@@ -34,7 +30,7 @@ enum way { SCAN, BTREE, BRIN, BLOOM, GIN };
 struct peer {
     const struct bench_work *work;
     enum way way;
-    PGconn *connection;
+    struct pg_conn *connection;
     const char *indexed[COLUMNS_MAX + 1]; /* columns, but of GIN */
     size_t indexed_count;
 };
@@ -46,38 +42,6 @@ static const struct bench_peer_way ways[] = {
     {"PostgreSQL, bloom on all", BENCH_PEER_ALL, BLOOM},
     {"PostgreSQL, GIN", BENCH_PEER_ALL, GIN},
 };
-
-/* Shared by all ways, as a new cluster takes a second. Ends with the
- * program. */
-static struct bench_postgres_server server;
-
-static char version[80] = "PostgreSQL";
-
-/* Returns the result of a statement that did not fail. */
-static PGresult *
-check(const struct peer *peer, PGresult *result)
-{
-    const ExecStatusType status = PQresultStatus(result);
-
-    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK &&
-        status != PGRES_COPY_IN)
-        bench_fail("postgresql", PQerrorMessage(peer->connection));
-    return result;
-}
-
-static void
-run(const struct peer *peer, const char *statement)
-{
-    PQclear(check(peer, PQexec(peer->connection, statement)));
-}
-
-/* The same; frees the statement. */
-static void
-run_made(const struct peer *peer, struct colander_buffer *statement)
-{
-    run(peer, (const char *)statement->data);
-    colander_buffer_release(statement);
-}
 
 /* ------------------------------------------------------------- indexes --- */
 
@@ -123,7 +87,7 @@ make_index(struct peer *peer, const char *const *columns, size_t count)
             bench_print(&statement, ", col%zu = 4", i + 1);
         bench_print(&statement, ")");
     }
-    run_made(peer, &statement);
+    bench_postgres_run_made(peer->connection, &statement);
 }
 
 /* Whether they fit one signature, and one can be asked for at a time. */
@@ -146,10 +110,13 @@ make_indexes(void *it)
     case SCAN:
         return;
     case GIN:
-        run(peer, "CREATE INDEX ON rows USING gin (doc jsonb_path_ops)");
+        bench_postgres_run(
+            peer->connection,
+            "CREATE INDEX ON rows USING gin (doc jsonb_path_ops)");
         return;
     case BLOOM:
-        run(peer, "CREATE EXTENSION IF NOT EXISTS bloom");
+        bench_postgres_run(peer->connection,
+                           "CREATE EXTENSION IF NOT EXISTS bloom");
         if (has_few_columns(work)) {
             make_index(peer, (const char *const *)work->paths,
                        work->path_count);
@@ -169,7 +136,8 @@ add_column(void *it, const char *column)
     struct peer *peer = it;
 
     if (peer->way == GIN) /* it has what it needs, unmerged */
-        run(peer, "SELECT gin_clean_pending_list('rows_doc_idx')");
+        bench_postgres_run(peer->connection,
+                           "SELECT gin_clean_pending_list('rows_doc_idx')");
     else if (peer->way != SCAN)
         make_index(peer, &column, 1);
     return peer->way != SCAN;
@@ -190,51 +158,19 @@ has_index(const struct peer *peer, const char *column)
 
 /* ---------------------------------------------------------- open, close --- */
 
-/* Returns false if the server has ended. */
-static bool
-connect_to(struct peer *peer)
-{
-    const struct timespec pause = {0, 50000000};
-    const char *const names[] = {"host", "user", "dbname", NULL};
-    const char *const values[] = {server.directory, "postgres", "postgres",
-                                  NULL};
-    const double start = bench_now();
-
-    while (bench_now() < start + PATIENCE &&
-           !bench_postgres_has_ended(&server)) {
-        peer->connection = PQconnectdbParams(names, values, 0);
-        if (PQstatus(peer->connection) == CONNECTION_OK)
-            return true;
-        PQfinish(peer->connection);
-        (void)nanosleep(&pause, NULL);
-    }
-    return false;
-}
-
 static void *
 open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
 {
     struct peer *peer = bench_allocate(1, sizeof(*peer));
-    const char *text;
 
     peer->work = work;
     peer->way = (enum way)way->number;
-    if (server.process == 0)
-        *reason = bench_postgres_start(&server, directory);
-    if (*reason == NULL && !connect_to(peer))
-        *reason = "its server does not start";
-    if (*reason != NULL) {
-        bench_postgres_stop(&server);
-        free(peer);
-        return NULL;
-    }
-    text = PQparameterStatus(peer->connection, "server_version");
-    (void)snprintf(version, sizeof(version), "PostgreSQL %.*s",
-                   (int)strcspn(text, " "), text); /* more follows */
-    run(peer, "SET client_min_messages = warning;"
-              "CREATE TABLE rows(key bigint PRIMARY KEY, doc jsonb)");
-    return peer;
+    peer->connection = bench_postgres_open(directory, reason);
+    if (peer->connection != NULL)
+        return peer;
+    free(peer);
+    return NULL;
 }
 
 static void
@@ -242,61 +178,32 @@ close_peer(void *it)
 {
     struct peer *peer = it;
 
-    run(peer, "DROP TABLE rows");
-    PQfinish(peer->connection);
+    bench_postgres_close(peer->connection);
     free(peer);
 }
 
-/* ------------------------------------------------------------- loading --- */
-
-/* As CSV between bytes that JSON does not have, a line needs no escapes. */
 static void
 load(void *it, const char *path)
 {
     const struct peer *peer = it;
-    struct colander_buffer copied = COLANDER_BUFFER_EMPTY;
-    struct colander_slice lines = bench_map(path);
-    struct colander_slice rest = lines;
-    struct colander_slice line;
-    PGresult *result;
 
-    run(peer, "COPY rows FROM STDIN "
-              "(FORMAT csv, DELIMITER E'\\x01', QUOTE E'\\x02')");
-    while (bench_next_line(&rest, &line)) {
-        colander_buffer_clear(&copied);
-        bench_print(&copied, "%" PRId64 "\x01",
-                    bench_work_key(peer->work, line));
-        bench_append(&copied, line.data, line.size + 1); /* with its end */
-        if (PQputCopyData(peer->connection, (const char *)copied.data,
-                          (int)copied.size) != 1)
-            bench_fail("postgresql", PQerrorMessage(peer->connection));
-    }
-    if (PQputCopyEnd(peer->connection, NULL) != 1)
-        bench_fail("postgresql", PQerrorMessage(peer->connection));
-    while ((result = PQgetResult(peer->connection)) != NULL)
-        PQclear(check(peer, result));
-    bench_unmap(lines);
-    colander_buffer_release(&copied);
+    bench_postgres_load(peer->connection, peer->work, path);
 }
 
 static void
 settle(void *it)
 {
-    run(it, "VACUUM (ANALYZE) rows");
-    run(it, "CHECKPOINT");
+    const struct peer *peer = it;
+
+    bench_postgres_settle(peer->connection);
 }
 
 static uint64_t
 size_of(void *it)
 {
     const struct peer *peer = it;
-    PGresult *result =
-        check(peer, PQexec(peer->connection,
-                           "SELECT pg_total_relation_size('rows')"));
-    const uint64_t size = strtoull(PQgetvalue(result, 0, 0), NULL, 10);
 
-    PQclear(result);
-    return size;
+    return bench_postgres_size(peer->connection);
 }
 
 /* -------------------------------------------------------------- asking --- */
@@ -365,8 +272,9 @@ add_any(struct colander_buffer *statement, enum way way,
  * scans are disabled if there is such an index. Without one they must not be,
  * or it would scan without its parallel processes. */
 static void
-prepare(void *it, const char *column)
+prepare(void *it, const struct bench_work_question *example)
 {
+    const char *column = example->column;
     const struct peer *peer = it;
     const bool is_guided = peer->way == BRIN || peer->way == BLOOM;
     struct colander_buffer statement = COLANDER_BUFFER_EMPTY;
@@ -379,27 +287,22 @@ prepare(void *it, const char *column)
         add_any(&statement, peer->way, peer->work);
     else
         add_condition(&statement, peer->way, column);
-    run_made(peer, &statement);
+    bench_postgres_run_made(peer->connection, &statement);
 }
 
 static uint64_t
 ask(void *it, const struct bench_work_question *question)
 {
     const struct peer *peer = it;
-    const char *const values[] = {question->value};
-    PGresult *result = check(peer, PQexecPrepared(peer->connection, "question",
-                                                  1, values, NULL, NULL, 0));
-    const uint64_t found = (uint64_t)PQntuples(result);
 
-    PQclear(result);
-    return found;
+    return bench_postgres_ask(peer->connection, "question", question->value);
 }
 
 const struct bench_peer bench_peer_postgres = {
     .is_server = true,
     .ways = ways,
     .way_count = sizeof(ways) / sizeof(ways[0]),
-    .version = version,
+    .version = bench_postgres_version,
     .open = open_peer,
     .load = load,
     .index = make_indexes,

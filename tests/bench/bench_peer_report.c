@@ -20,7 +20,11 @@ static const char *const sentences[BENCH_PEER_MEASURES] = {
     "an absent value in the column chosen beforehand",
     "an absent value in a column that was not chosen",
     "an absent value in any column",
-    "equality in the added column, once it has the index it needs",
+    "a word of five rows",
+    "a phrase of five rows",
+    "a piece of a word of five rows",
+    "a word that no row has",
+    "a value or word in the added column, once it has the index it needs",
     "the first answer about an added column",
 };
 
@@ -50,8 +54,10 @@ add_line(struct bench_table *table, enum table_kind kind,
     bench_table_text(table, figures->is_server ? "server" : "library");
     switch (kind) {
     case RATIOS:
-        for (unsigned i = 0; i < BENCH_PEER_MEASURES; i++)
-            bench_table_number(table, values[i] / ours[i]);
+        for (unsigned i = 0; i < BENCH_PEER_MEASURES; i++) {
+            if (ours[i] > 0) /* it was asked */
+                bench_table_number(table, values[i] / ours[i]);
+        }
         return;
     case TIMES_OF_LOAD:
         bench_table_number(table, load);
@@ -60,8 +66,10 @@ add_line(struct bench_table *table, enum table_kind kind,
         bench_table_number(table, 100 * size / (double)work->lines_size);
         return;
     case TIMES_OF_QUESTIONS:
-        for (unsigned i = 0; i < BENCH_WORK_ADDED; i++)
-            bench_table_number(table, values[BENCH_PEER_ASKED + i]);
+        for (unsigned i = 0; i < BENCH_WORK_ADDED; i++) {
+            if (work->kinds[i].count > 0)
+                bench_table_number(table, values[BENCH_PEER_ASKED + i]);
+        }
         return;
     case TIMES_OF_ADDED:
         bench_table_number(table, values[BENCH_PEER_FIRST] * 1e3);
@@ -76,27 +84,34 @@ static const struct {
     const char *title;
     const char *columns;
     struct bench_plot plot;
+    const char *text_columns; /* of a work of texts; NULL: the same */
 } tables[] = {
     [RATIOS] = {"ratios",
                 "Ratios: how many times Colander's time or bytes each takes. "
                 "Below 1 it does better.",
                 "ratio to Colander;runs as;load;disk;chosen;other;any;"
                 "none, chosen;none, other;none, any;added;first",
-                {NULL, BENCH_BARS, NULL, NULL, 0, 0, false}},
+                {NULL, BENCH_BARS, NULL, NULL, 0, 0, false},
+                "ratio to Colander;runs as;load;disk;word;phrase;piece;"
+                "none;added;first"},
     [TIMES_OF_LOAD] = {"load",
                        "Load: from JSON lines until ready for questions, with "
                        "all indexes.",
                        "load;runs as;seconds;rows/s;MB on disk;% of the JSON",
                        {"load-plot", BENCH_BARS, "way", "seconds to load", 2, 1,
-                        false}},
+                        false},
+                       NULL},
     [TIMES_OF_QUESTIONS] = {"questions",
                             "Questions: rows that have a value, in the column "
                             "chosen beforehand, in another, in any; and the "
-                            "same for values that no row has.",
+                            "same for values that no row has. Or rows with a "
+                            "word, a phrase or a piece of a word in a text.",
                             "microseconds a question;runs as;chosen;other;any;"
                             "none, chosen;none, other;none, any",
                             {"questions-plot", BENCH_BARS, "way",
-                             "microseconds a question", 2, 3, true}},
+                             "microseconds a question", 2, 3, true},
+                            "microseconds a question;runs as;word;phrase;piece;"
+                            "none"},
     [TIMES_OF_ADDED] = {"added",
                         "A column added: later rows have one more. From the "
                         "start of loading them to the first right answer about "
@@ -104,7 +119,8 @@ static const struct {
                         "a question.",
                         "a column added;runs as;first answer, ms;index, ms;"
                         "then a question, us",
-                        {NULL, BENCH_BARS, NULL, NULL, 0, 0, false}},
+                        {NULL, BENCH_BARS, NULL, NULL, 0, 0, false},
+                        NULL},
 };
 
 static void
@@ -114,12 +130,15 @@ report_table(struct bench_report *report, enum table_kind kind,
 {
     struct bench_plot plot = tables[kind].plot;
     const bool has_plot = plot.name != NULL;
+    const bool is_of_texts =
+        work->chosen == NULL && tables[kind].text_columns != NULL;
     char plot_name[NAME_SIZE];
     char name[NAME_SIZE];
     struct bench_table table;
 
-    bench_table_init(&table, file_name(name, work, tables[kind].name),
-                     tables[kind].title, tables[kind].columns);
+    bench_table_init(
+        &table, file_name(name, work, tables[kind].name), tables[kind].title,
+        is_of_texts ? tables[kind].text_columns : tables[kind].columns);
     for (size_t i = 0; i < count; i++)
         add_line(&table, kind, work, &figures[i], figures[0].values);
     if (has_plot)
@@ -151,33 +170,49 @@ report_better(struct bench_report *report, unsigned measure,
     colander_buffer_release(&text);
 }
 
-void
-bench_peer_report(struct bench_report *report, const struct bench_work *work,
-                  const struct bench_peer_figures *figures, size_t count)
+/* Reports what is particular to a work about values of columns. */
+static void
+report_columns(struct bench_report *report, const struct bench_work *work,
+               const struct bench_peer_figures *figures, size_t count)
 {
     char name[NAME_SIZE];
     FILE *picture;
 
-    bench_report_section(report, work->name);
-    bench_report_text(
-        report,
-        "%" PRIu64 " rows, %.1f MB of JSON lines, with %zu columns at any "
-        "depth, then %" PRIu64 " later rows. Chosen beforehand: `%s`; not "
-        "chosen: `%s`. Each answer was right: the number of its rows is that "
-        "counted beforehand.",
-        work->row_count, (double)work->lines_size / 1e6, work->path_count,
-        work->later_count, work->chosen, work->other);
+    bench_report_text(report,
+                      "Rows have %zu columns at any depth. Chosen beforehand: "
+                      "`%s`; not chosen: `%s`.",
+                      work->path_count, work->chosen, work->other);
     picture =
         bench_report_picture(report, file_name(name, work, "peers"), ".svg");
     if (picture != NULL) {
         bench_peer_svg(picture, work, figures, count);
         bench_close_written(picture, name);
     }
+}
+
+void
+bench_peer_report(struct bench_report *report, const struct bench_work *work,
+                  const struct bench_peer_figures *figures, size_t count)
+{
+    bench_report_section(report, work->name);
+    bench_report_text(report,
+                      "%" PRIu64 " rows, %.1f MB of JSON lines, then %" PRIu64
+                      " later rows. Each answer was right: the number of its "
+                      "rows is that counted beforehand.",
+                      work->row_count, (double)work->lines_size / 1e6,
+                      work->later_count);
+    if (work->chosen == NULL)
+        bench_report_text(report, "Words are looked for in the column `%s`.",
+                          BENCH_WORK_TEXT_COLUMN);
+    else
+        report_columns(report, work, figures, count);
     report_table(report, RATIOS, work, figures, count);
     bench_report_text(report,
                       "Who does better than Colander, by 5 %% or more:");
-    for (unsigned measure = 0; measure < BENCH_PEER_MEASURES; measure++)
-        report_better(report, measure, figures, count);
+    for (unsigned measure = 0; measure < BENCH_PEER_MEASURES; measure++) {
+        if (figures[0].values[measure] > 0)
+            report_better(report, measure, figures, count);
+    }
     report_table(report, TIMES_OF_LOAD, work, figures, count);
     report_table(report, TIMES_OF_QUESTIONS, work, figures, count);
     report_table(report, TIMES_OF_ADDED, work, figures, count);

@@ -111,8 +111,9 @@ add_column(void *it, const char *column)
 /* -------------------------------------------------------------- asking --- */
 
 static void
-prepare(void *it, const char *column)
+prepare(void *it, const struct bench_work_question *example)
 {
+    const char *column = example->column;
     struct peer *peer = it;
     const struct bench_work *work = peer->work;
 

@@ -2,8 +2,9 @@
  * peers: the same rows and the same questions for Colander and for programs and
  * libraries that such rows are commonly stored in.
  *
- * First generated rows, then those of each file given. All files are read
- * before anything is measured, so that an unusable one fails early.
+ * First generated rows, then those of each file given, then generated texts,
+ * for which there are other peers. All files are read before anything is
+ * measured, so that an unusable one fails early.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -17,30 +18,46 @@
 #define ROWS 2000000
 #define FIGURES_MAX 32
 
+#define NO_SQLITE "it is not built in (Debian: libsqlite3-dev)"
+#define NO_POSTGRES "it is not built in (Debian: libpq-dev)"
+
 /* Colander first: the others are compared with it. */
 static const struct {
     const char *name;
     const struct bench_peer *peer;
     const char *reason; /* why it is not built in */
+    bool is_of_texts;
 } peers[] = {
-    {"Colander", &bench_peer_colander, NULL},
-    {"RocksDB", &bench_peer_rocksdb, NULL},
+    {"Colander", &bench_peer_colander, NULL, false},
+    {"RocksDB", &bench_peer_rocksdb, NULL, false},
 #ifdef BENCH_LEVELDB
-    {"LevelDB", &bench_peer_leveldb, NULL},
+    {"LevelDB", &bench_peer_leveldb, NULL, false},
 #else
-    {"LevelDB", NULL, "it is not built in (Debian: libleveldb-dev)"},
+    {"LevelDB", NULL, "it is not built in (Debian: libleveldb-dev)", false},
 #endif
 #ifdef BENCH_SQLITE
-    {"SQLite", &bench_peer_sqlite, NULL},
+    {"SQLite", &bench_peer_sqlite, NULL, false},
 #else
-    {"SQLite", NULL, "it is not built in (Debian: libsqlite3-dev)"},
+    {"SQLite", NULL, NO_SQLITE, false},
 #endif
 #ifdef BENCH_POSTGRES
-    {"PostgreSQL", &bench_peer_postgres, NULL},
+    {"PostgreSQL", &bench_peer_postgres, NULL, false},
 #else
-    {"PostgreSQL", NULL, "it is not built in (Debian: libpq-dev)"},
+    {"PostgreSQL", NULL, NO_POSTGRES, false},
 #endif
-    {"Tarantool", &bench_peer_tarantool, NULL},
+    {"Tarantool", &bench_peer_tarantool, NULL, false},
+    {"Colander for texts", &bench_peer_colander, NULL, true},
+#ifdef BENCH_SQLITE
+    {"SQLite's FTS5", &bench_peer_sqlite_texts, NULL, true},
+#else
+    {"SQLite's FTS5", NULL, NO_SQLITE, true},
+#endif
+#ifdef BENCH_POSTGRES
+    {"PostgreSQL for texts", &bench_peer_postgres_texts, NULL, true},
+#else
+    {"PostgreSQL for texts", NULL, NO_POSTGRES, true},
+#endif
+    {"grep", &bench_peer_grep, NULL, true},
 };
 
 #define PEERS (sizeof(peers) / sizeof(peers[0]))
@@ -48,7 +65,7 @@ static const struct {
 struct experiment {
     const char *directory;
     struct bench_report *report;
-    struct bench_work *works[1 + BENCH_FILES_MAX];
+    struct bench_work *works[2 + BENCH_FILES_MAX];
     size_t work_count;
     struct bench_peer_figures figures[FIGURES_MAX];
     size_t figure_count;
@@ -96,8 +113,10 @@ static void
 measure(struct experiment *it, struct bench_work *work)
 {
     it->figure_count = 0;
-    for (size_t i = 0; i < PEERS; i++)
-        measure_peer(it, i, work);
+    for (size_t i = 0; i < PEERS; i++) {
+        if (peers[i].is_of_texts == (work->chosen == NULL))
+            measure_peer(it, i, work);
+    }
     bench_peer_report(it->report, work, it->figures, it->figure_count);
     bench_work_release(work);
 }
@@ -116,10 +135,12 @@ add_work(struct experiment *it, struct bench_work *work)
 static void
 prepare(struct experiment *it, const struct bench_options *options)
 {
-    add_work(it, bench_work_make(it->directory,
-                                 options->rows == 0 ? ROWS : options->rows));
+    const uint64_t rows = options->rows == 0 ? ROWS : options->rows;
+
+    add_work(it, bench_work_make(it->directory, rows));
     for (size_t i = 0; i < options->file_count; i++)
         add_work(it, bench_work_read(options, options->files[i]));
+    add_work(it, bench_work_make_texts(it->directory, rows));
 }
 
 /* Servers know their version once they have run. */
@@ -129,7 +150,7 @@ report_versions(struct experiment *it)
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
 
     for (size_t i = 0; i < PEERS; i++) {
-        if (!it->is_missing[i])
+        if (!it->is_missing[i] && !peers[i].is_of_texts)
             bench_print(&text, "%s%s", text.size == 0 ? "" : ", ",
                         peers[i].peer->version);
     }

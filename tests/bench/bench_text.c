@@ -3,26 +3,22 @@
  * store, compared with a find by a value, a scan, and SQLite's FTS5
  * (bench_sqlite_texts.h).
  *
- * A text has words of a vocabulary by Zipf's law, a word that all rows have,
- * and one that five rows have. Two words that each twentieth row has meet in
- * five rows. The other columns are like those of tweets.
+ * The texts are those of bench_text_rows.h, the other columns like those of
+ * tweets.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bench_figures.h"
 #include "bench_sqlite_texts.h"
 #include "bench_store.h"
+#include "bench_text_rows.h"
 #include "bench_turns.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 
-#define VOCABULARY 50000
-#define WORDS_OF_A_TEXT 14
-#define TEXT_SIZE 400
-#define GROUP 5      /* rows that have a word, or a value */
-#define SHARE 20     /* each such row has "alpha", and another one "beta" */
-#define STRIDE 99991 /* groups are far from each other; prime */
+#define TEXT_SIZE BENCH_TEXT_SIZE
+#define GROUP BENCH_TEXT_GROUP /* rows that have a value, too */
 
 /* The time of a way in a round, in seconds. */
 #define WAY_TIME_MAX 1.0
@@ -77,7 +73,7 @@ struct experiment {
     uint64_t rows;
     struct bench_store store;
     struct bench_sqlite_texts *sqlite; /* NULL: it is not there */
-    double *zipf;                      /* sums of the shares of words */
+    struct bench_text_rows *texts;
     uint64_t json_size;
     double load_times[2]; /* without words and with them, of all rounds */
     struct colander_filter_stats plain; /* without them */
@@ -85,67 +81,6 @@ struct experiment {
 };
 
 /* ----------------------------------------------------------- the rows --- */
-
-static void
-make_zipf(struct experiment *it)
-{
-    double sum = 0;
-
-    it->zipf = bench_allocate(VOCABULARY, sizeof(*it->zipf));
-    for (size_t i = 0; i < VOCABULARY; i++)
-        it->zipf[i] = sum += 1 / (double)(i + 1);
-}
-
-/* Appends a word of the vocabulary: letters that tell its number. */
-static char *
-add_word(const struct experiment *it, uint64_t random, char *at)
-{
-    const double wanted =
-        it->zipf[VOCABULARY - 1] * (double)(random >> 11) * 0x1p-53;
-    size_t low = 0;
-    size_t high = VOCABULARY - 1;
-    uint64_t letters;
-
-    while (low < high) {
-        const size_t middle = (low + high) / 2;
-
-        if (it->zipf[middle] < wanted)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    letters = bench_mix(low + 1);
-    *at++ = ' ';
-    for (size_t i = 3 + letters % 7; i > 0; i--) {
-        letters /= 7;
-        *at++ = (char)('a' + letters % 26);
-    }
-    return at;
-}
-
-static uint64_t
-group_of(const struct experiment *it, uint64_t number)
-{
-    return number * STRIDE % it->rows / GROUP;
-}
-
-static void
-make_text(const struct experiment *it, uint64_t number, char text[TEXT_SIZE])
-{
-    const uint64_t place = number * STRIDE % it->rows;
-    char *at = stpcpy(text, "Every");
-
-    for (unsigned i = 0; i < WORDS_OF_A_TEXT; i++) {
-        at = add_word(it, bench_mix(number * WORDS_OF_A_TEXT + i), at);
-        if (i == 7)
-            at += sprintf(at, ", Five%06" PRIu64 " tail", group_of(it, number));
-    }
-    if (place % SHARE == 0 || place < GROUP)
-        at = stpcpy(at, " alpha");
-    if (place % SHARE == 9 || place < GROUP)
-        at = stpcpy(at, " beta");
-    *at = '\0';
-}
 
 /* Adds columns as tweets have them. */
 static void
@@ -196,14 +131,15 @@ make_rows(struct experiment *it, bench_take_keyed *take, void *context)
     for (uint64_t i = 0; i < it->rows; i++) {
         const struct colander_value part = bench_made_key(i);
 
-        make_text(it, i, text);
+        bench_text_make(it->texts, i, text);
         colander_buffer_clear(&key);
         bench_check(colander_key_encode(&part, 1, &key, &bench_error));
         add_others(builder, i);
         colander_row_builder_add(builder, "text", colander_text(text));
         colander_row_builder_add(
             builder, "group5",
-            colander_integer((int64_t)group_of(it, i) + 1000000000));
+            colander_integer((int64_t)bench_text_group(it->texts, i) +
+                             1000000000));
         bench_check(colander_row_builder_finish(builder, &row, &bench_error));
         take(context, colander_buffer_slice(&key), row);
     }
@@ -342,23 +278,23 @@ make_where(enum way way, uint64_t group)
     case WORD:
     case WORD_ANY:
         path = way == WORD ? "text" : NULL;
-        (void)sprintf(text, "five%06" PRIu64, group);
+        (void)sprintf(text, BENCH_TEXT_WORD, group);
         break;
     case ABSENT:
-        (void)sprintf(text, "absent%06" PRIu64, group);
+        (void)sprintf(text, BENCH_TEXT_ABSENT, group);
         break;
     case AND:
         (void)strcpy(text, "alpha beta");
         break;
     case PHRASE:
-        (void)sprintf(text, "five%06" PRIu64 " tail", group);
+        (void)sprintf(text, BENCH_TEXT_PHRASE, group);
         how = COLANDER_SEARCH_PHRASE;
         break;
     case BEGINNING:
-        (void)sprintf(text, "five%06" PRIu64 "*", group);
+        (void)sprintf(text, BENCH_TEXT_WORD "*", group);
         break;
     case PIECE:
-        (void)sprintf(text, "ive%06" PRIu64, group);
+        (void)sprintf(text, BENCH_TEXT_PIECE, group);
         how = COLANDER_SEARCH_PIECE;
         break;
     case PATTERN:
@@ -399,9 +335,9 @@ ask_fts(const struct experiment *it, enum way way, uint64_t group)
         (void)strcpy(text, "alpha beta");
     else
         (void)sprintf(text,
-                      way == FTS_WORD     ? "five%06" PRIu64
-                      : way == FTS_ABSENT ? "absent%06" PRIu64
-                                          : "\"five%06" PRIu64 " tail\"",
+                      way == FTS_WORD     ? BENCH_TEXT_WORD
+                      : way == FTS_ABSENT ? BENCH_TEXT_ABSENT
+                                          : "\"" BENCH_TEXT_PHRASE "\"",
                       group);
     return ask_sqlite(it, text);
 }
@@ -534,7 +470,7 @@ bench_text(const struct bench_options *options)
     char *path = bench_make_directory(options);
     unsigned count;
 
-    make_zipf(&it);
+    it.texts = bench_text_rows_create(it.rows);
     load(&it, options->rounds, path);
     count = it.sqlite == NULL ? FTS_WORD : WAYS;
     bench_turns_take(&it.turns, options->rounds, count, take_turn, &it);
@@ -543,6 +479,6 @@ bench_text(const struct bench_options *options)
     if (it.sqlite != NULL)
         close_sqlite(&it);
     bench_store_close(&it.store);
-    free(it.zipf);
+    bench_text_rows_destroy(it.texts);
     bench_remove_directory(path);
 }

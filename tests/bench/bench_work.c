@@ -6,6 +6,7 @@
 #include "bench_work.h"
 #include "bench_data.h"
 #include "bench_lines.h"
+#include "bench_text_rows.h"
 #include "bench_tweets.h"
 
 #include <inttypes.h>
@@ -82,10 +83,16 @@ write_later(struct bench_work *work)
 }
 
 static void
-finish(struct bench_work *work)
+add_later(struct bench_work *work)
 {
     work->later_count = count_later(work);
     work->lines_size = write_later(work);
+}
+
+static void
+finish(struct bench_work *work)
+{
+    add_later(work);
     bench_work_pick(work);
 }
 
@@ -103,6 +110,33 @@ bench_work_make(const char *directory, uint64_t rows)
     work->other = bench_copy("time");
     bench_tweets_write(work->lines_path, 0, rows);
     finish(work);
+    return work;
+}
+
+struct bench_work *
+bench_work_make_texts(const char *directory, uint64_t rows)
+{
+    struct bench_work *work = create(directory, bench_copy("texts"));
+    struct bench_text_rows *texts = bench_text_rows_create(rows);
+    FILE *file = bench_open_new(work->lines_path);
+    char text[BENCH_TEXT_SIZE];
+
+    work->key_name = "id";
+    work->key_at = strlen("{\"id\":");
+    work->row_count = rows;
+    for (uint64_t i = 0; i < rows; i++) {
+        bench_text_make(texts, i, text);
+        (void)fprintf(file,
+                      "{\"id\":%" PRIu64 ",\"user\":\"user%" PRIu64
+                      "\",\"" BENCH_WORK_TEXT_COLUMN "\":\"%s\",\"likes\":"
+                      "%" PRIu64 ",\"lang\":\"%s\"}\n",
+                      UINT64_C(1000000000) + i, bench_mix(i) % 50000, text,
+                      bench_mix(i) % 500, i % 4 == 0 ? "fr" : "en");
+    }
+    bench_close_written(file, work->lines_path);
+    add_later(work);
+    bench_text_rows_destroy(texts);
+    bench_work_pick_texts(work);
     return work;
 }
 

@@ -27,17 +27,29 @@ enum bench_work_kind {
     BENCH_WORK_ABSENT_CHOSEN, /* the same for values that no row has */
     BENCH_WORK_ABSENT_OTHER,
     BENCH_WORK_ABSENT_ANY,
+    BENCH_WORK_WORD, /* of texts only: a word of five rows, in any case, */
+    BENCH_WORK_PHRASE,
+    BENCH_WORK_PIECE,
+    BENCH_WORK_ABSENT_WORD,
     BENCH_WORK_ADDED, /* the column that only later rows have */
     BENCH_WORK_KINDS
 };
 
+enum bench_work_how {
+    BENCH_WORK_EQUAL,     /* to a value */
+    BENCH_WORK_HAS_WORDS, /* one after the other, whatever their case */
+    BENCH_WORK_HAS_PIECE,
+};
+
 struct bench_work_question {
+    enum bench_work_how how;
     const char *column; /* the name of one at the top of the row; NULL: any, at
                          * any depth */
     char *value;        /* text; owned by the work */
     uint64_t expected;  /* rows */
 };
 
+/* None: the work has none of a kind. */
 struct bench_work_questions {
     struct bench_work_question questions[BENCH_WORK_QUESTIONS_MAX];
     size_t count;
@@ -52,7 +64,7 @@ struct bench_work {
     char lines_path[4200];
     char later_path[4200]; /* rows with one more column */
     uint64_t lines_size;   /* bytes */
-    char *chosen;          /* columns; owned */
+    char *chosen;          /* columns; owned; NULL: a work of texts */
     char *other;
 
     /* The paths of scalars, without the key, as in bench_scalars.h, in the
@@ -67,6 +79,11 @@ struct bench_work {
 /* Made tweets, in files in `directory`. */
 struct bench_work *bench_work_make(const char *directory, uint64_t rows);
 
+/* Made rows whose column `text` has the texts of bench_text_rows.h, with
+ * questions about its words. */
+#define BENCH_WORK_TEXT_COLUMN "text"
+struct bench_work *bench_work_make_texts(const char *directory, uint64_t rows);
+
 /* The rows of a file, as bench_data_read reads them. */
 struct bench_work *bench_work_read(const struct bench_options *options,
                                    const char *path);
@@ -79,11 +96,13 @@ int64_t bench_work_key(const struct bench_work *work,
 
 /* The column that later rows have, and its values by their number. */
 #define BENCH_WORK_ADDED_COLUMN "added_later"
-#define BENCH_WORK_ADDED_VALUE "added %" PRIu64
+#define BENCH_WORK_ADDED_WORD "no%06" PRIu64
+#define BENCH_WORK_ADDED_VALUE "added " BENCH_WORK_ADDED_WORD
 #define BENCH_WORK_ADDED_ROWS 5 /* of a value */
 
-/* Sets paths and questions, and the columns asked about if the work has none.
- * Only bench_work.c calls it. */
+/* Sets paths and questions, and the columns asked about if the work has none;
+ * or, for a work of texts, questions. Only bench_work.c calls them. */
 void bench_work_pick(struct bench_work *work);
+void bench_work_pick_texts(struct bench_work *work);
 
 #endif

@@ -8,6 +8,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "bench_lines.h"
+#include "bench_text_rows.h"
 #include "bench_work.h"
 
 #include "core/array.h"
@@ -234,7 +235,7 @@ add_question(struct bench_work_questions *questions, const char *column,
              char *value, uint64_t expected)
 {
     questions->questions[questions->count++] =
-        (struct bench_work_question){column, value, expected};
+        (struct bench_work_question){BENCH_WORK_EQUAL, column, value, expected};
 }
 
 /* Picks the values of a kind. */
@@ -335,4 +336,49 @@ bench_work_pick(struct bench_work *work)
     colander_json_reader_destroy(it.reader);
     free(it.picked);
     free(it.seen);
+}
+
+/* ---------------------------------------------------------------- texts --- */
+
+static void
+pick_made(struct bench_work *work, enum bench_work_kind kind,
+          enum bench_work_how how, const char *column, uint64_t expected)
+{
+    struct bench_work_questions *questions = &work->kinds[kind];
+    const uint64_t rows =
+        kind == BENCH_WORK_ADDED ? work->later_count : work->row_count;
+
+    for (uint64_t i = 0; i < BENCH_WORK_QUESTIONS_MAX; i++) {
+        const uint64_t group = bench_mix(i) % (rows / BENCH_TEXT_GROUP);
+        char text[40];
+
+        if (kind == BENCH_WORK_WORD)
+            (void)snprintf(text, sizeof(text), BENCH_TEXT_WORD, group);
+        else if (kind == BENCH_WORK_PHRASE)
+            (void)snprintf(text, sizeof(text), BENCH_TEXT_PHRASE, group);
+        else if (kind == BENCH_WORK_PIECE)
+            (void)snprintf(text, sizeof(text), BENCH_TEXT_PIECE, group);
+        else if (kind == BENCH_WORK_ABSENT_WORD)
+            (void)snprintf(text, sizeof(text), BENCH_TEXT_ABSENT, group);
+        else
+            (void)snprintf(text, sizeof(text), BENCH_WORK_ADDED_WORD, group);
+        add_question(questions, column, bench_copy(text), expected);
+        questions->questions[i].how = how;
+    }
+}
+
+void
+bench_work_pick_texts(struct bench_work *work)
+{
+    static const char column[] = BENCH_WORK_TEXT_COLUMN;
+
+    pick_made(work, BENCH_WORK_WORD, BENCH_WORK_HAS_WORDS, column,
+              BENCH_TEXT_GROUP);
+    pick_made(work, BENCH_WORK_PHRASE, BENCH_WORK_HAS_WORDS, column,
+              BENCH_TEXT_GROUP);
+    pick_made(work, BENCH_WORK_PIECE, BENCH_WORK_HAS_PIECE, column,
+              BENCH_TEXT_GROUP);
+    pick_made(work, BENCH_WORK_ABSENT_WORD, BENCH_WORK_HAS_WORDS, column, 0);
+    pick_made(work, BENCH_WORK_ADDED, BENCH_WORK_HAS_WORDS,
+              BENCH_WORK_ADDED_COLUMN, BENCH_WORK_ADDED_ROWS);
 }
