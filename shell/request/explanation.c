@@ -87,6 +87,7 @@ explanation_take_counts(struct explanation *explanation,
 {
     /* all that is counted, from the first to the last */
     const size_t first = offsetof(struct colander_explain, rows_expected);
+    const size_t end = offsetof(struct colander_explain, some_words);
     struct colander_explain *sum = &explanation->counts;
 
     explanation->plan_counts[counts->plan]++;
@@ -94,7 +95,7 @@ explanation_take_counts(struct explanation *explanation,
         *sum = *counts;
         return;
     }
-    for (size_t at = first; at < sizeof(*sum); at += sizeof(uint64_t)) {
+    for (size_t at = first; at < end; at += sizeof(uint64_t)) {
         uint64_t a, b;
 
         memcpy(&a, (const char *)sum + at, sizeof(a));
@@ -102,6 +103,8 @@ explanation_take_counts(struct explanation *explanation,
         a += b;
         memcpy((char *)sum + at, &a, sizeof(a));
     }
+    if (sum->some_words[0] == '\0')
+        memcpy(sum->some_words, counts->some_words, sizeof(sum->some_words));
     if (counts->plan < sum->plan || sum->plan == COLANDER_PLAN_NOTHING) {
         sum->plan = counts->plan; /* the most that was read */
         sum->reason = counts->reason;

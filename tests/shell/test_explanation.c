@@ -72,6 +72,23 @@ TEST(candidates_are_counted_to_the_last_file_and_row)
     explanation_release(&explanation);
 }
 
+/* What finds in several families have found is added up. */
+TEST(words_of_several_families_are_those_of_the_first_that_has_some)
+{
+    struct explanation explanation = {.request = &request};
+    struct colander_explain counts = {.plan = COLANDER_PLAN_CANDIDATES};
+
+    explanation_take_counts(&explanation, &counts);
+    for (uint64_t i = 0; i < 2; i++) {
+        counts.words_found = 1 + i;
+        (void)strcpy(counts.some_words, i == 0 ? "houston" : "boston, weston");
+        explanation_take_counts(&explanation, &counts);
+    }
+    assert_int_equal(explanation.counts.words_found, 3);
+    assert_string_equal(explanation.counts.some_words, "houston");
+    explanation_release(&explanation);
+}
+
 TEST(what_says_nothing_is_left_out)
 {
     struct explanation explanation = {.request = &request};
