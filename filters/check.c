@@ -190,7 +190,9 @@ ask_value(void *context, const struct row_value *value)
         ask(asking, &query, hash, "a range");
     asking->word_query = &query;
     if (value->value.type == COLANDER_STRING &&
-        head->words_version == TEXT_WORDS_VERSION)
+        head->words_version == TEXT_WORDS_VERSION &&
+        !filter_query_is_wordless(&query, head->word_columns,
+                                  head->word_column_count))
         text_words(value->value.bytes, ask_word, asking);
     asking->checking->check->value_count++;
 }

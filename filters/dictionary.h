@@ -77,6 +77,18 @@ struct dictionary_answer {
     char some[COLANDER_EXPLAIN_WORDS]; /* the first ones, joined by ", " */
 };
 
+/* The blocks of one dictionary, unpacked, for several searches in it. Starts
+ * zeroed. They take a few MiB at most. */
+struct dictionary_blocks {
+    struct cached_block **blocks; /* by their number; NULL: not read */
+    size_t count;
+    struct block_cache *cache; /* of these */
+    uint64_t salt;             /* of the file */
+    uint32_t index;            /* of the part */
+};
+
+void dictionary_blocks_release(struct dictionary_blocks *blocks);
+
 /* Returns the index of the part with the dictionary of part `index`, or the
  * number of parts: no part from there on has words. */
 uint32_t dictionary_part(const struct filter_file *file, uint32_t index);
@@ -84,11 +96,13 @@ uint32_t dictionary_part(const struct filter_file *file, uint32_t index);
 /* Fills `answer` with the words of columns of `tag` (LOCATOR_TAG_ANY: any) that
  * have `piece` in them, as in struct filter_query, in the dictionary of part
  * `index`, which has one. It starts zeroed, and the caller frees its words.
- * Stops after `max` words. Fails with CORRUPT, and with CANCELLED if the find
- * was cancelled. */
+ * Stops after `max` words. Takes blocks from `kept` and adds to them, after it
+ * has released those of another dictionary; NULL: keeps none. Fails with
+ * CORRUPT, and with CANCELLED if the find was cancelled. */
 COLANDER_CHECKED enum colander_code
 dictionary_find(const struct filter_file *file, uint32_t index, unsigned tag,
                 struct colander_slice piece, size_t max,
+                struct dictionary_blocks *kept,
                 struct dictionary_answer *answer, struct colander_error *err);
 
 /* Returns how many bytes that search reads from the file at most; 0 for words

@@ -32,13 +32,14 @@
 
 #include <stdatomic.h>
 
-#define FILTER_FILE_VERSION 5
+#define FILTER_FILE_VERSION 6
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
 #define FILTER_FILE_VERSION_WORDS 4   /* words, */
-#define FILTER_FILE_VERSION_ORDERS 5  /* orders that are read, and */
+#define FILTER_FILE_VERSION_ORDERS 5  /* orders that are read, */
 #define FILTER_FILE_VERSION_DICTIONARIES 5
-#define FILTER_UNFILTERED_MAX 64
+#define FILTER_FILE_VERSION_WORD_COLUMNS 6
+#define FILTER_PATHS_MAX 64 /* of a list of columns */
 
 enum filter_block_kind {
     FILTER_LOCATOR,    /* `first` is its first group */
@@ -57,7 +58,11 @@ struct filter_head {
     uint64_t words_size;       /* bytes that they take in locators, about */
     uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
     uint32_t unfiltered_count; /* columns that are not in the filter */
-    uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* hashes of their paths */
+    uint64_t unfiltered[FILTER_PATHS_MAX]; /* hashes of their paths */
+
+    /* Columns that have words, with all below them; none: all columns. */
+    uint32_t word_column_count;
+    uint64_t word_columns[FILTER_PATHS_MAX]; /* hashes of their paths */
 };
 
 /* Describes a part. */

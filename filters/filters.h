@@ -72,6 +72,11 @@ struct colander_filter_options {
     /* Words of texts, by which searches find rows (true). Without them these
      * scan. */
     bool words;
+
+    /* Columns that have words, each with everything below it: up to 64 paths as
+     * in predicates; none: all. Searches in others, or in any column, scan. */
+    const char *const *word_columns;
+    size_t word_column_count;
 };
 
 /* Sets the defaults. */

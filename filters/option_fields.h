@@ -27,6 +27,7 @@ static const struct field filter_option_fields[] = {
     OPTION_FIELD(DOUBLE, "order_budget", order_budget),
     OPTION_FIELD(BOOLEAN, "words", words),
     FIELD_NAME("unfiltered"),
+    FIELD_NAME("word_columns"),
     {.name = "noindex", .kind = FIELD_OLD}, /* until 0.3: its name in 0.1 */
     FIELD_END,
 };

@@ -33,8 +33,10 @@ struct piece_answers {
     struct piece_answer *answers; /* one for each piece so far */
     size_t count;
     size_t capacity;
+    struct dictionary_blocks blocks; /* of the one that was asked last */
 
     /* Set by the caller: */
+    bool are_many; /* several pieces are asked for: blocks are kept */
     const atomic_bool *is_cancelled; /* NULL: never */
     uint32_t row_count; /* of the part that are asked for: a dictionary is not
                          * searched if they cost less; 0: always */
@@ -42,8 +44,9 @@ struct piece_answers {
     uint64_t words_found;              /* in all dictionaries that were asked */
     char some[COLANDER_EXPLAIN_WORDS]; /* of these */
     bool is_too_many;                  /* some dictionary has too many */
-    bool is_dear;    /* some dictionary was not worth searching */
-    bool is_unknown; /* some part has no dictionary */
+    bool is_dear;     /* some dictionary was not worth searching */
+    bool is_unknown;  /* some part has no dictionary */
+    bool lacks_words; /* some part has no words of a column asked for */
 };
 
 void piece_answers_release(struct piece_answers *pieces);
@@ -75,6 +78,14 @@ part_bounds(const struct filter_file *filter, const struct filter_part *part,
  * while there are unfiltered ones. */
 bool filter_query_is_unfiltered(const struct filter_query *query,
                                 const uint64_t *unfiltered, uint32_t count);
+
+/* Returns whether there are no words of the query's column: only those in the
+ * list, and all below them, have words. An empty list means all. */
+bool filter_query_is_wordless(const struct filter_query *query,
+                              const uint64_t *word_columns, uint32_t count);
+
+/* Returns how many pieces the query asks for. */
+size_t filter_query_pieces(const struct filter_query *query);
 
 /* Returns whether the query asks for words. */
 bool filter_query_has_words(const struct filter_query *query);

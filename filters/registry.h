@@ -79,7 +79,7 @@ struct file_view {
     uint32_t *slot_files; /* index of the file of each slot, else 0 */
     uint64_t *asides;     /* a bit for each file that the hierarchy does not
                            * cover, */
-    uint64_t *wordless;   /* and for each that has no words */
+    uint64_t *wordless;   /* and for each that lacks words */
     uint64_t row_count;   /* approximate */
     bool has_pending;
 };

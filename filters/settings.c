@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#define SETTINGS_VERSION 2
-#define SETTINGS_VERSION_ORDER 2 /* the first with order_budget and words */
+#define SETTINGS_VERSION 3
+#define SETTINGS_VERSION_ORDER 2 /* the first with order_budget and words, */
+#define SETTINGS_VERSION_WORD_COLUMNS 3 /* and with columns of words */
 #define SEGMENT_MAX (1u << 16)
 #define HASH_BITS_MIN 16
 #define TREE_ORDER_MAX 1024
@@ -81,60 +82,104 @@ check_options(const struct colander_filter_options *options,
                 err, COLANDER_INVALID, "%s must be %.15g to %.15g, not %.15g",
                 bounds[i].name, bounds[i].min, bounds[i].max, bounds[i].value);
     }
-    if (options->unfiltered_count > FILTER_UNFILTERED_MAX)
+    if (options->unfiltered_count > FILTER_PATHS_MAX)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
                              "at most %d columns can be unfiltered, not %zu",
-                             FILTER_UNFILTERED_MAX, options->unfiltered_count);
+                             FILTER_PATHS_MAX, options->unfiltered_count);
+    if (options->word_column_count > FILTER_PATHS_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "at most %d columns can be listed for words, not "
+                             "%zu",
+                             FILTER_PATHS_MAX, options->word_column_count);
     return COLANDER_OK;
 }
 
 static enum colander_code
-hash_paths(struct settings *settings, struct colander_error *err)
+hash_paths(const char *const *paths, size_t count, uint64_t *hashes,
+           struct colander_error *err)
 {
-    const struct colander_filter_options *options = &settings->options;
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < options->unfiltered_count && code == COLANDER_OK;
-         i++)
-        code = path_hash_of_text(options->unfiltered[i],
-                                 &settings->unfiltered[i], err);
-    settings->unfiltered_count = (uint32_t)options->unfiltered_count;
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = path_hash_of_text(paths[i], &hashes[i], err);
     return code;
 }
 
+static enum colander_code
+hash_columns(struct settings *settings, struct colander_error *err)
+{
+    const struct colander_filter_options *options = &settings->options;
+    enum colander_code code =
+        hash_paths(options->unfiltered, options->unfiltered_count,
+                   settings->unfiltered, err);
+
+    settings->unfiltered_count = (uint32_t)options->unfiltered_count;
+    if (code == COLANDER_OK)
+        code = hash_paths(options->word_columns, options->word_column_count,
+                          settings->word_columns, err);
+    if (options->words)
+        settings->word_column_count = (uint32_t)options->word_column_count;
+    return code;
+}
+
+/* An older program has no word_columns. */
 void
 colander_filter_options_release(struct colander_filter_options *options)
 {
     free((void *)options->unfiltered);
     options->unfiltered = NULL;
     options->unfiltered_count = 0;
+    if (options->struct_size <=
+        offsetof(struct colander_filter_options, word_column_count))
+        return;
+    options->word_columns = NULL;
+    options->word_column_count = 0;
 }
 
-/* The list of paths and their texts are one block of memory. */
+/* Moves the texts of some paths to *text, and behind them. */
+static void
+copy_paths(const char *const *from, size_t count, const char **paths,
+           char **text)
+{
+    for (size_t i = 0; i < count; i++) {
+        paths[i] = *text;
+        *text = stpcpy(*text, from[i]) + 1;
+    }
+}
+
+static size_t
+size_of_paths(const char *const *paths, size_t count)
+{
+    size_t size = count * sizeof(char *);
+
+    for (size_t i = 0; i < count; i++)
+        size += strlen(paths[i]) + 1;
+    return size;
+}
+
+/* The lists of paths and their texts are one block of memory. */
 enum colander_code
 settings_copy_options(const struct colander_filter_options *from,
                       struct colander_filter_options *into,
                       struct colander_error *err)
 {
-    size_t size = (from->unfiltered_count + 1) * sizeof(char *);
-    const char **paths;
+    const size_t first = from->unfiltered_count;
+    const size_t count = from->word_column_count;
+    const char **paths = malloc(1 + size_of_paths(from->unfiltered, first) +
+                                size_of_paths(from->word_columns, count));
     char *text;
 
-    for (size_t i = 0; i < from->unfiltered_count; i++)
-        size += strlen(from->unfiltered[i]) + 1;
-    paths = malloc(size);
     *into = *from;
     into->unfiltered = paths;
+    into->word_columns = paths == NULL ? NULL : paths + first;
     if (paths == NULL) {
-        into->unfiltered_count = 0;
+        into->unfiltered_count = into->word_column_count = 0;
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for filter options");
     }
-    text = (char *)(paths + from->unfiltered_count);
-    for (size_t i = 0; i < from->unfiltered_count; i++) {
-        paths[i] = text;
-        text = stpcpy(text, from->unfiltered[i]) + 1;
-    }
+    text = (char *)(paths + first + count);
+    copy_paths(from->unfiltered, first, paths, &text);
+    copy_paths(from->word_columns, count, paths + first, &text);
     return COLANDER_OK;
 }
 
@@ -160,7 +205,7 @@ settings_create(const struct colander_filter_options *options,
     atomic_init(&created->reference_count, 1);
     code = settings_copy_options(options, &created->options, err);
     if (code == COLANDER_OK)
-        code = hash_paths(created, err);
+        code = hash_columns(created, err);
     if (code != COLANDER_OK) {
         settings_unref(created);
         return code;
@@ -211,10 +256,10 @@ settings_presence_shape(const struct settings *settings, uint64_t hash_count)
 /* --------------------------------------------------------------- bytes --- */
 
 /* The record begins with the version, the options in the order of their table,
- * up to the paths, and the number of paths. It is followed by the paths, each
- * with its zero byte, and by the checksum of everything. */
+ * up to the paths, and the numbers of paths. They are followed by the paths,
+ * each with its zero byte, and by the checksum of everything. */
 #define FIXED_SIZE_MIN 64 /* of version 1 */
-#define FIXED_SIZE 76
+#define FIXED_SIZE 84
 
 static size_t
 size_in_record(const struct field *field)
@@ -228,6 +273,18 @@ is_in_version(const struct field *field, uint64_t version)
     return version >= SETTINGS_VERSION_ORDER ||
            field->offset <
                offsetof(struct colander_filter_options, order_budget);
+}
+
+static enum colander_code
+append_paths(struct colander_buffer *record, const char *const *paths,
+             size_t count, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code =
+            colander_buffer_append(record, paths[i], strlen(paths[i]) + 1, err);
+    return code;
 }
 
 enum colander_code
@@ -247,16 +304,31 @@ settings_encode(const struct settings *settings, struct colander_buffer *record,
         at += size_in_record(field);
     }
     bytes_put_le(at, options->unfiltered_count, 8);
+    bytes_put_le(at + 8, options->word_column_count, 8);
     colander_buffer_clear(record);
     code = colander_buffer_append(record, fixed, sizeof(fixed), err);
-    for (size_t i = 0; i < options->unfiltered_count && code == COLANDER_OK;
-         i++)
-        code = colander_buffer_append(record, options->unfiltered[i],
-                                      strlen(options->unfiltered[i]) + 1, err);
+    if (code == COLANDER_OK)
+        code = append_paths(record, options->unfiltered,
+                            options->unfiltered_count, err);
+    if (code == COLANDER_OK)
+        code = append_paths(record, options->word_columns,
+                            options->word_column_count, err);
     sum = XXH3_64bits(record->data, record->size);
     if (code == COLANDER_OK)
         code = colander_buffer_append(record, &sum, sizeof(sum), err);
     return code;
+}
+
+/* Returns the number of paths at *at, and moves *at past it. */
+static size_t
+take_count(const uint8_t **at, const char *end)
+{
+    const uint8_t *number = *at;
+
+    if ((const uint8_t *)end - number < 8)
+        return SIZE_MAX;
+    *at += 8;
+    return bytes_get_le(number, 8);
 }
 
 /* Fills `paths` with the zero-terminated texts in [at, end). */
@@ -278,7 +350,7 @@ enum colander_code
 settings_decode(struct colander_slice record, struct settings **settings,
                 struct colander_error *err)
 {
-    const char *paths[FILTER_UNFILTERED_MAX];
+    const char *paths[2 * FILTER_PATHS_MAX];
     struct colander_filter_options options;
     const struct field *field = filter_option_fields;
     const uint8_t *at;
@@ -311,12 +383,16 @@ settings_decode(struct colander_slice record, struct settings **settings,
         at += size_in_record(field);
     }
     options.unfiltered = paths;
-    options.unfiltered_count =
-        (const uint8_t *)end - at < 8 ? SIZE_MAX : bytes_get_le(at, 8);
-    if (options.unfiltered_count > FILTER_UNFILTERED_MAX ||
-        !find_paths((const char *)at + 8, end, paths, options.unfiltered_count))
+    options.unfiltered_count = take_count(&at, end);
+    if (version >= SETTINGS_VERSION_WORD_COLUMNS)
+        options.word_column_count = take_count(&at, end);
+    if (options.unfiltered_count > FILTER_PATHS_MAX ||
+        options.word_column_count > FILTER_PATHS_MAX ||
+        !find_paths((const char *)at, end, paths,
+                    options.unfiltered_count + options.word_column_count))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is damaged");
+    options.word_columns = paths + options.unfiltered_count;
     code = settings_create(&options, settings, err);
     if (code == COLANDER_INVALID)
         code = COLANDER_FAIL(err, COLANDER_CORRUPT,

@@ -18,9 +18,11 @@
 #include <stdatomic.h>
 
 struct settings {
-    struct colander_filter_options options;     /* owns its array of columns */
-    uint64_t unfiltered[FILTER_UNFILTERED_MAX]; /* path hashes, ascending */
+    struct colander_filter_options options; /* owns its lists of columns */
+    uint64_t unfiltered[FILTER_PATHS_MAX];  /* path hashes, ascending */
     uint32_t unfiltered_count;
+    uint32_t word_column_count; /* 0: all or none, as the options say */
+    uint64_t word_columns[FILTER_PATHS_MAX]; /* path hashes */
     atomic_size_t reference_count;
 };
 
@@ -54,11 +56,10 @@ settings_copy_options(const struct colander_filter_options *from,
 /* Returns whether the path is in the list. A path below one in the list must be
  * recognized by the caller. */
 static inline bool
-settings_is_unfiltered(const uint64_t *unfiltered, uint32_t count,
-                       uint64_t path_hash)
+settings_is_listed(const uint64_t *paths, uint32_t count, uint64_t path_hash)
 {
     for (uint32_t i = 0; i < count; i++) {
-        if (unfiltered[i] == path_hash)
+        if (paths[i] == path_hash)
             return true;
     }
     return false;
@@ -74,11 +75,30 @@ settings_skips(const struct settings *settings, const struct row_value *value,
     if (*skip_depth != 0 && value->depth > *skip_depth)
         return true;
     *skip_depth =
-        settings_is_unfiltered(settings->unfiltered, settings->unfiltered_count,
-                               value->path_hash)
+        settings_is_listed(settings->unfiltered, settings->unfiltered_count,
+                           value->path_hash)
             ? value->depth
             : 0;
     return *skip_depth != 0;
+}
+
+/* Returns whether a value of a row is in a column whose texts have words.
+ * Requires the values that are not skipped, in the order of the row, and
+ * `words_depth` like `skip_depth`. */
+static inline bool
+settings_has_words(const struct settings *settings,
+                   const struct row_value *value, uint32_t *words_depth)
+{
+    if (settings->word_column_count == 0)
+        return settings->options.words;
+    if (*words_depth != 0 && value->depth > *words_depth)
+        return true;
+    *words_depth =
+        settings_is_listed(settings->word_columns, settings->word_column_count,
+                           value->path_hash)
+            ? value->depth
+            : 0;
+    return *words_depth != 0;
 }
 
 /* Returns the tag that represents a column in locators and recent rows. */

@@ -215,8 +215,26 @@ set_options(lua_State *L)
         options.unfiltered = paths;
         options.unfiltered_count = count;
     }
+    paths = field_paths(L, 2, "word_columns", &count);
+    if (paths != NULL) {
+        options.word_columns = paths;
+        options.word_column_count = count;
+    }
     failure_try(L, colander_family_set_filters(family_check(L, 1)->family,
                                                &options, &err));
+}
+
+/* Sets a list of paths in the table on top of the stack. */
+static void
+push_paths(lua_State *L, const char *name, const char *const *paths,
+           size_t count)
+{
+    lua_createtable(L, (int)count, 0);
+    for (size_t i = 0; i < count; i++) {
+        lua_pushstring(L, paths[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, name);
 }
 
 /* family:filters([options]): sets those that are given; returns all */
@@ -231,12 +249,9 @@ family_filters(lua_State *L)
         set_options(L);
     options = push_current(L);
     fields_push(L, filter_option_fields, options);
-    lua_createtable(L, (int)options->unfiltered_count, 0);
-    for (size_t i = 0; i < options->unfiltered_count; i++) {
-        lua_pushstring(L, options->unfiltered[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    lua_setfield(L, -2, "unfiltered");
+    push_paths(L, "unfiltered", options->unfiltered, options->unfiltered_count);
+    push_paths(L, "word_columns", options->word_columns,
+               options->word_column_count);
     return 1;
 }
 

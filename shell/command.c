@@ -225,6 +225,13 @@ report_missing(const struct session *session, const struct command *command,
                      (int)strcspn(name, " "), name);
 }
 
+static bool
+has_one(const struct arguments *arguments, const char *const names[2])
+{
+    return (names[0] != NULL && arguments_has(arguments, names[0])) ||
+           (names[1] != NULL && arguments_has(arguments, names[1]));
+}
+
 /* Returns how the command opens its store. */
 static enum colander_open_mode
 mode_of(const struct command *command, const struct arguments *arguments)
@@ -235,8 +242,7 @@ mode_of(const struct command *command, const struct arguments *arguments)
         (command->store == COMMAND_CHANGES &&
          !arguments_has(arguments, "dry-run") &&
          (command->only_reads == NULL || !command->only_reads(arguments))) ||
-        (command->writes_with != NULL &&
-         arguments_has(arguments, command->writes_with)))
+        has_one(arguments, command->writes_with))
         return COLANDER_OPEN_EXISTING;
     return COLANDER_OPEN_READ_ONLY;
 }

@@ -34,8 +34,8 @@ struct command {
     const char *help;     /* paragraphs before the options; NULL: the summary */
     const char *examples; /* lines after the options; NULL: none */
     const struct argument_option *options;
-    const char *writes_with; /* a command that READS opens its store to write
-                              * if it has this option; NULL: never */
+    const char *writes_with[2]; /* a command that READS opens its store to
+                                 * write if it has one of these options */
     bool (*only_reads)(const struct arguments *arguments); /* with these words,
                               * STORE among them, a command that CHANGES opens
                               * its store to read; NULL: never */

@@ -262,6 +262,9 @@ filter_builder_finish(struct filter_builder *builder,
     head.words_version =
         builder->settings->options.words ? TEXT_WORDS_VERSION : 0;
     head.words_size = (uint64_t)builder->words_size;
+    head.word_column_count = builder->settings->word_column_count;
+    memcpy(head.word_columns, builder->settings->word_columns,
+           sizeof(head.word_columns));
     head.unfiltered_count = builder->settings->unfiltered_count;
     memcpy(head.unfiltered, builder->settings->unfiltered,
            sizeof(head.unfiltered));

@@ -150,12 +150,14 @@ visit_value(void *context, const struct row_value *value)
     const unsigned tag = column_tag(value->path_hash);
     const uint32_t row = rows->row_count - 1;
     const bool is_scalar = value->value.type < COLANDER_ARRAY;
+    bool has_words;
     uint64_t hash;
 
     if (rows->visit_code != COLANDER_OK)
         return;
     if (settings_skips(settings, value, &rows->skip_depth))
         return;
+    has_words = settings_has_words(settings, value, &rows->words_depth);
     rows->visit_code = entry_list_add_column(&rows->entries, value->path_hash,
                                              tag, row, rows->visit_err);
     if (rows->visit_code != COLANDER_OK)
@@ -168,7 +170,7 @@ visit_value(void *context, const struct row_value *value)
         return;
     rows->visit_code =
         entry_list_add(&rows->entries, hash, tag, row, rows->visit_err);
-    if (value->value.type == COLANDER_STRING && settings->options.words) {
+    if (value->value.type == COLANDER_STRING && has_words) {
         rows->word_tag = tag;
         text_words(value->value.bytes, visit_word, rows);
     }
@@ -184,6 +186,7 @@ part_rows_add_values(struct part_rows *rows, struct colander_slice row,
     rows->visit_code = COLANDER_OK;
     rows->visit_err = err;
     rows->skip_depth = 0;
+    rows->words_depth = 0;
     code = row_values(row, visit_value, rows, err);
     return code == COLANDER_OK ? rows->visit_code : code;
 }

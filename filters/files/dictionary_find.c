@@ -13,6 +13,7 @@
 #include "filters/files/dictionary_code.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <zstd.h>
 
 /* -------------------------------------------------------------- blocks --- */
@@ -57,6 +58,7 @@ struct finding {
     unsigned tag;
     size_t max;
     struct dictionary_answer *answer;
+    struct dictionary_blocks *kept; /* of this dictionary; NULL: none */
 };
 
 /* Appends the word to those that are named, if it fits. */
@@ -186,10 +188,27 @@ read_block(const struct finding *finding, uint32_t index,
 {
     const struct filter_place *places =
         &finding->file->places[finding->part->block_first[FILTER_DICTIONARY]];
+    struct cached_block **kept =
+        finding->kept == NULL ? NULL : &finding->kept->blocks[index];
+    enum colander_code code;
     uint32_t first;
 
-    return filter_file_block(finding->file, finding->part, FILTER_DICTIONARY,
+    if (kept != NULL && *kept != NULL) {
+        *block = *kept;
+        return COLANDER_OK;
+    }
+    code = filter_file_block(finding->file, finding->part, FILTER_DICTIONARY,
                              places[index].first, block, &first, err);
+    if (code == COLANDER_OK && kept != NULL)
+        *kept = *block;
+    return code;
+}
+
+static void
+release_block(const struct finding *finding, struct cached_block *block)
+{
+    if (finding->kept == NULL)
+        block_cache_release(finding->file->cache, block);
 }
 
 /* Finds the last of the blocks [low, high) whose first word is below the
@@ -211,7 +230,7 @@ seek_block(const struct finding *finding, uint32_t *low, uint32_t high,
             *low = middle;
         else
             high = middle;
-        block_cache_release(finding->file->cache, block);
+        release_block(finding, block);
     }
     return COLANDER_OK;
 }
@@ -264,7 +283,7 @@ find_tag(struct finding *finding, struct colander_error *err)
                    ? find_beginning(finding, block->bytes, &is_over, err)
                    : find_piece(finding, block->bytes, err);
         is_over = is_over || finding->answer->is_too_many;
-        block_cache_release(finding->file->cache, block);
+        release_block(finding, block);
     }
     return code;
 }
@@ -298,13 +317,50 @@ dictionary_bytes(const struct filter_file *file, uint32_t index, unsigned tag,
     return bytes;
 }
 
+void
+dictionary_blocks_release(struct dictionary_blocks *blocks)
+{
+    for (size_t i = 0; i < blocks->count; i++)
+        block_cache_release(blocks->cache, blocks->blocks[i]);
+    free(blocks->blocks);
+    memset(blocks, 0, sizeof(*blocks));
+}
+
+/* Makes room for the blocks of the dictionary of part `index`. Returns NULL if
+ * memory is short: then each search reads them. */
+static struct dictionary_blocks *
+keep_blocks(struct dictionary_blocks *kept, const struct filter_file *file,
+            uint32_t index)
+{
+    const size_t count = file->parts[index].block_count[FILTER_DICTIONARY];
+
+    if (kept == NULL ||
+        (kept->count > 0 && kept->salt == file->salt && kept->index == index))
+        return kept;
+    dictionary_blocks_release(kept);
+    kept->blocks = calloc(count, sizeof(struct cached_block *));
+    if (kept->blocks == NULL)
+        return NULL;
+    kept->count = count;
+    kept->cache = file->cache;
+    kept->salt = file->salt;
+    kept->index = index;
+    return kept;
+}
+
 enum colander_code
 dictionary_find(const struct filter_file *file, uint32_t index, unsigned tag,
                 struct colander_slice piece, size_t max,
+                struct dictionary_blocks *kept,
                 struct dictionary_answer *answer, struct colander_error *err)
 {
     const bool is_any = tag == LOCATOR_TAG_ANY;
-    struct finding finding = {file, &file->parts[index], piece, 0, max, answer};
+    struct finding finding = {.file = file,
+                              .part = &file->parts[index],
+                              .piece = piece,
+                              .max = max,
+                              .answer = answer,
+                              .kept = keep_blocks(kept, file, index)};
     enum colander_code code = COLANDER_OK;
 
     answer->count = 0;

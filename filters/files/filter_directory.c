@@ -255,6 +255,17 @@ take_number(struct bytes_reader *input, uint64_t max)
     return input->is_bad ? 0 : number;
 }
 
+/* Takes hashes of paths. Returns how many. */
+static uint32_t
+take_paths(struct bytes_reader *input, uint64_t paths[FILTER_PATHS_MAX])
+{
+    const uint32_t count = (uint32_t)take_number(input, FILTER_PATHS_MAX);
+
+    for (uint32_t i = 0; i < count; i++)
+        paths[i] = bytes_read_le(input, 8);
+    return count;
+}
+
 static void
 take_head(struct bytes_reader *input, uint32_t version,
           struct filter_head *head)
@@ -268,10 +279,7 @@ take_head(struct bytes_reader *input, uint32_t version,
     if (version >= FILTER_FILE_VERSION_DICTIONARIES)
         head->words_size = take_number(input, UINT64_MAX);
     head->hash_version = (uint32_t)take_number(input, UINT32_MAX);
-    head->unfiltered_count =
-        (uint32_t)take_number(input, FILTER_UNFILTERED_MAX);
-    for (uint32_t i = 0; i < head->unfiltered_count; i++)
-        head->unfiltered[i] = bytes_read_le(input, 8);
+    head->unfiltered_count = take_paths(input, head->unfiltered);
 }
 
 /* The parts being decoded, and the memory used so far. */
@@ -516,6 +524,9 @@ decode_directory(const struct ending *ending, const char *path,
     take_parts(&decoder);
     if (ending->version > FILTER_FILE_VERSION_OLDEST)
         code = take_spans(&decoder, path, err);
+    if (ending->version >= FILTER_FILE_VERSION_WORD_COLUMNS)
+        decoder.file->head.word_column_count =
+            take_paths(&decoder.input, decoder.file->head.word_columns);
     if (code == COLANDER_OK && !is_complete(&decoder))
         code = filter_fail_damaged(path, "its directory is invalid", err);
     if (code != COLANDER_OK) {

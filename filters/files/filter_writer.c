@@ -358,6 +358,15 @@ filter_writer_part_end(struct filter_writer *writer,
 
 /* -------------------------------------------------------------- finish --- */
 
+static void
+add_paths(struct colander_buffer *directory, const uint64_t *paths,
+          uint32_t count)
+{
+    add_number(directory, count);
+    for (uint32_t i = 0; i < count; i++)
+        add_fixed(directory, paths[i]);
+}
+
 /* Builds the directory: what describes the file, the counts for which a reader
  * needs memory, the parts, and the spans. */
 static enum colander_code
@@ -381,9 +390,7 @@ make_directory(const struct filter_writer *writer,
     add_number(directory, head->words_version);
     add_number(directory, head->words_size);
     add_number(directory, head->hash_version);
-    add_number(directory, head->unfiltered_count);
-    for (uint32_t i = 0; i < head->unfiltered_count; i++)
-        add_fixed(directory, head->unfiltered[i]);
+    add_paths(directory, head->unfiltered, head->unfiltered_count);
     add_number(directory, writer->part_count);
     add_number(directory, writer->block_count);
     add_number(directory, writer->key_size);
@@ -396,6 +403,7 @@ make_directory(const struct filter_writer *writer,
         directory->size += sizeof(spans[i].key_sum);
         before = spans[i];
     }
+    add_paths(directory, head->word_columns, head->word_column_count);
     return COLANDER_OK;
 }
 
@@ -456,8 +464,9 @@ filter_writer_finish(struct filter_writer *writer,
         return fail_invalid(writer, "a part has not ended", err);
     if (count > UINT32_MAX)
         return fail_invalid(writer, "too many blocks of its SST", err);
-    if (head->unfiltered_count > FILTER_UNFILTERED_MAX)
-        return fail_invalid(writer, "too many unfiltered columns", err);
+    if (head->unfiltered_count > FILTER_PATHS_MAX ||
+        head->word_column_count > FILTER_PATHS_MAX)
+        return fail_invalid(writer, "too many columns in a list", err);
     code = make_directory(writer, head, spans, count, &directory, err);
     if (code == COLANDER_OK)
         code = put_directory(writer, colander_buffer_slice(&directory), err);

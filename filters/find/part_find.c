@@ -22,17 +22,41 @@
  * decompressed and searched in the time in which a row is read. */
 #define BYTES_OF_A_ROW 50
 
+/* Returns whether the query is about a column in the list, or below one. */
+static bool
+is_listed(const struct filter_query *query, const uint64_t *paths,
+          uint32_t count)
+{
+    for (size_t i = 0; i < query->path_length; i++) {
+        if (settings_is_listed(paths, count, query->path_hashes[i]))
+            return true;
+    }
+    return false;
+}
+
 bool
 filter_query_is_unfiltered(const struct filter_query *query,
                            const uint64_t *unfiltered, uint32_t count)
 {
-    if (query->path_length == 0)
-        return count > 0;
-    for (size_t i = 0; i < query->path_length; i++) {
-        if (settings_is_unfiltered(unfiltered, count, query->path_hashes[i]))
-            return true;
-    }
-    return false;
+    return query->path_length == 0 ? count > 0
+                                   : is_listed(query, unfiltered, count);
+}
+
+bool
+filter_query_is_wordless(const struct filter_query *query,
+                         const uint64_t *word_columns, uint32_t count)
+{
+    return count > 0 && !is_listed(query, word_columns, count);
+}
+
+size_t
+filter_query_pieces(const struct filter_query *query)
+{
+    size_t count = query->kind == FILTER_QUERY_PIECE;
+
+    for (size_t i = 0; i < query->operand_count; i++)
+        count += filter_query_pieces(query->operands[i]);
+    return count;
 }
 
 bool
@@ -45,6 +69,15 @@ filter_query_has_words(const struct filter_query *query)
     return has_words;
 }
 
+/* Returns whether the filter lacks the words of the query's column. */
+static bool
+lacks_words(const struct filter_head *head, const struct filter_query *query)
+{
+    return head->words_version != TEXT_WORDS_VERSION ||
+           filter_query_is_wordless(query, head->word_columns,
+                                    head->word_column_count);
+}
+
 static bool
 lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
 {
@@ -52,8 +85,7 @@ lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
 
     return (query->kind == FILTER_QUERY_EXISTS &&
             filter->version < FILTER_FILE_VERSION_COLUMNS) ||
-           (query->kind == FILTER_QUERY_WORD &&
-            head->words_version != TEXT_WORDS_VERSION) ||
+           (query->kind == FILTER_QUERY_WORD && lacks_words(head, query)) ||
            filter_query_is_unfiltered(query, head->unfiltered,
                                       head->unfiltered_count);
 }
@@ -236,6 +268,7 @@ piece_answers_release(struct piece_answers *pieces)
     for (size_t i = 0; i < pieces->count; i++)
         free(pieces->answers[i].found.words);
     free(pieces->answers);
+    dictionary_blocks_release(&pieces->blocks);
     memset(pieces, 0, sizeof(*pieces));
 }
 
@@ -315,7 +348,9 @@ ask_dictionary(const struct asked *asked, struct piece_answer *answer,
     }
     answer->found.is_cancelled = pieces->is_cancelled;
     code = dictionary_find(filter, index, query_tag(query), query->piece,
-                           words_worth(asked, index), &answer->found, err);
+                           words_worth(asked, index),
+                           pieces->are_many ? &pieces->blocks : NULL,
+                           &answer->found, err);
     if (code != COLANDER_OK)
         return code;
     answer->index = index;
@@ -394,8 +429,9 @@ find_piece(const struct asked *asked, const struct filter_query *query,
     struct locator_answer answer = {0, 0};
     enum colander_code code;
 
+    asked->pieces->lacks_words |= lacks_words(&filter->head, query);
     if (filter->version < FILTER_FILE_VERSION_DICTIONARIES ||
-        filter->head.words_version != TEXT_WORDS_VERSION ||
+        lacks_words(&filter->head, query) ||
         asked->part->presence.block_count != 0) {
         asked->pieces->is_unknown = true;
         return all_rows(asked->part, ranges, err);
@@ -668,8 +704,11 @@ find(const struct asked *asked, const struct filter_query *query,
     case FILTER_QUERY_PIECE:
         break;
     }
-    if (lacks_leaf(asked->filter, query))
+    if (lacks_leaf(asked->filter, query)) {
+        if (query->kind == FILTER_QUERY_WORD)
+            asked->pieces->lacks_words = true;
         return all_rows(asked->part, ranges, err);
+    }
     if (query->kind == FILTER_QUERY_EXISTS)
         return find_hashes(asked, query, ranges, err);
     if (query->kind == FILTER_QUERY_PIECE)

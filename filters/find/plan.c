@@ -665,6 +665,9 @@ reason_of(const struct planning *planning)
     if (planning->pieces.is_dear)
         return "searching dictionaries of words would cost more than reading "
                "all rows";
+    if (planning->pieces.lacks_words)
+        return "some files have no words of a column that is searched: reading "
+               "candidates would cost more than all rows";
     if (planning->pieces.is_unknown)
         return "some files have no dictionary of words: reading candidates "
                "would cost more than all rows";
@@ -691,7 +694,8 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
     struct planning planning = {
         .plan = plan,
         .find = find,
-        .pieces = {.is_cancelled = find->request->is_cancelled},
+        .pieces = {.are_many = filter_query_pieces(find->request->query) > 1,
+                   .is_cancelled = find->request->is_cancelled},
     };
     struct settings *settings;
     struct family_filters *family =

@@ -57,9 +57,13 @@ recent_rows_suffice(const struct settings *settings,
 {
     switch (query->kind) {
     case FILTER_QUERY_WORD:
+        if (!settings->options.words ||
+            filter_query_is_wordless(query, settings->word_columns,
+                                     settings->word_column_count))
+            return false;
+        /* fall through */
     case FILTER_QUERY_EQUAL:
-        return (settings->options.words || query->kind == FILTER_QUERY_EQUAL) &&
-               !filter_query_is_unfiltered(query, settings->unfiltered,
+        return !filter_query_is_unfiltered(query, settings->unfiltered,
                                            settings->unfiltered_count);
     case FILTER_QUERY_ALL_OF:
         for (size_t i = 0; i < query->operand_count; i++) {

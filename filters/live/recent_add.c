@@ -21,9 +21,10 @@ struct candidate_write {
     uint32_t family_id;
     struct family_filters *family;
     struct settings *settings;
-    uint32_t skip_depth; /* of the unfiltered column being visited, or 0 */
-    bool is_short;       /* memory was short */
-    unsigned tag;        /* of the column being visited */
+    uint32_t skip_depth;  /* of the unfiltered column being visited, or 0 */
+    uint32_t words_depth; /* of the column with words, or 0 */
+    bool is_short;        /* memory was short */
+    unsigned tag;         /* of the column being visited */
 
     struct recent_value *values;
     size_t value_count;
@@ -99,13 +100,16 @@ visit_value(void *context, const struct row_value *value)
 {
     struct candidate_write *write = context;
     const struct settings *settings = write->settings;
+    bool has_words;
 
-    if (settings_skips(settings, value, &write->skip_depth) ||
-        value->value.type >= COLANDER_ARRAY)
+    if (settings_skips(settings, value, &write->skip_depth))
+        return;
+    has_words = settings_has_words(settings, value, &write->words_depth);
+    if (value->value.type >= COLANDER_ARRAY)
         return;
     write->tag = column_tag(value->path_hash);
     add_hash(write, colander_value_hash(&value->value));
-    if (value->value.type == COLANDER_STRING && settings->options.words)
+    if (value->value.type == COLANDER_STRING && has_words)
         text_words(value->value.bytes, add_word, write);
 }
 
@@ -142,6 +146,7 @@ recent_add_row(void *context, struct candidate_write **write,
     adding->values[0] = (struct recent_value){engine_key_hash(key), 0};
     adding->value_count = 1;
     adding->skip_depth = 0;
+    adding->words_depth = 0;
     adding->is_short = false;
     code =
         row.size == 0 ? COLANDER_OK : row_values(row, visit_value, adding, err);

@@ -52,7 +52,8 @@ survey(struct file_view *view, size_t index)
     if (filter->head.unfiltered_count > 0 ||
         filter->version < FILTER_FILE_VERSION_COLUMNS)
         view->asides[index / 64] |= UINT64_C(1) << index % 64;
-    if (filter->head.words_version != TEXT_WORDS_VERSION)
+    if (filter->head.words_version != TEXT_WORDS_VERSION ||
+        filter->head.word_column_count > 0)
         view->wordless[index / 64] |= UINT64_C(1) << index % 64;
     for (uint32_t i = 0; i < filter->part_count; i++)
         view->slot_files[file->slots[i]] = (uint32_t)index;

@@ -69,7 +69,8 @@ takes_columns(const struct argument_option *option)
                                         "p95",
                                         "p99",
                                         "p999",
-                                        "approx-distinct"};
+                                        "approx-distinct",
+                                        "words"};
 
     return is_one_of(option->name, names, sizeof(names) / sizeof(names[0]));
 }

@@ -1,11 +1,12 @@
 /*
  * The command families: lists the families of a store, and sets their time
- * columns.
+ * columns and the words in their filters.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
 #include "shell/family_set.h"
+#include "shell/filter_words.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/report.h"
@@ -108,15 +109,19 @@ print_family(const struct session *session, const char *name, bool is_exact,
     return code;
 }
 
-/* Sets the time column of a family. */
+/* Sets the time column of a family, and the words in its filters. */
 static enum session_exit
-set_time(const struct session *session, const char *name, const char *column)
+set_options(const struct session *session, const struct arguments *arguments)
 {
+    const char *column = arguments_value(arguments, "time");
     struct colander_family *family = NULL;
     struct colander_error err;
-    enum colander_code code = session_family(session, name, &family, &err);
+    enum colander_code code =
+        session_family(session, arguments->words[0], &family, &err);
 
-    if (code == COLANDER_OK) {
+    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+        code = filter_words_set(family, arguments, &err);
+    if (code == COLANDER_OK && column != NULL) {
         code = colander_family_set_time_column(session->store, family, column,
                                                &err);
         if (code != COLANDER_OK)
@@ -169,20 +174,22 @@ list(struct session *session, const struct arguments *arguments)
 static enum session_exit
 run_families(struct session *session, const struct arguments *arguments)
 {
-    const char *column = arguments_value(arguments, "time");
+    const bool has_time = arguments_has(arguments, "time");
 
-    if (column == NULL)
+    if (!has_time && !arguments_has(arguments, "words"))
         return list(session, arguments);
     if (arguments->word_count == 0)
         return session_complain(session, SESSION_USAGE,
-                                "--time needs the name of a family");
-    return set_time(session, arguments->words[0], column);
+                                "--%s needs the name of a family",
+                                has_time ? "time" : "words");
+    return set_options(session, arguments);
 }
 
 static const struct argument_option options[] = {
     OPTION("time", "COL",
            "set the time column of FAMILY, which find --since and\n"
            "--until use; '' removes it"),
+    OPTION_WORDS,
     OPTION_FLAG("exact", "also count the rows, which reads all of them"),
     OPTION_FORMAT("table"),
     OPTIONS_END,
@@ -199,11 +206,11 @@ const struct command command_families = {
         "no SST file yet. If a family has a time column, its name is there\n"
         "too, with the oldest and the newest timestamp in it.\n",
     .examples = "  colander families demo\n"
-                "  colander families data logs --time at\n"
+                "  colander families data logs --time at --words msg\n"
                 "  colander families demo --format csv\n",
     .options = options,
     .store = COMMAND_READS,
-    .writes_with = "time",
+    .writes_with = {"time", "words"},
     .word_count_max = 1,
     .is_paged = true,
     .run = run_families,

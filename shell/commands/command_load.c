@@ -3,14 +3,12 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifdef COLANDER_FILTERS
-#include "filters/filters.h"
-#endif
 #include "loading/load.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/load_turn.h"
 #include "shell/commands/progress.h"
+#include "shell/filter_words.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
 #include "shell/load_items.h"
@@ -375,28 +373,6 @@ drop_family(const struct load_command *command)
         (void)!colander_family_drop(command->family, &ignored);
 }
 
-/* Sets the option of the family: refilter --words on takes it back. */
-static enum colander_code
-leave_out_words(struct colander_family *family, struct colander_error *err)
-{
-#ifdef COLANDER_FILTERS
-    struct colander_filter_options options;
-    enum colander_code code =
-        colander_family_get_filters(family, &options, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    options.words = false;
-    code = colander_family_set_filters(family, &options, err);
-    colander_filter_options_release(&options);
-    return code;
-#else
-    (void)family;
-    (void)err;
-    return COLANDER_OK;
-#endif
-}
-
 /* Opens the family of a load. Items name their own, if the name is empty: then
  * nothing is written to this one. */
 static enum colander_code
@@ -439,8 +415,9 @@ run_load(struct session *session, const struct arguments *arguments)
         code = open_family(&command, arguments->words[0], &err);
     if (code == COLANDER_OK)
         command.had_family = colander_family_exists(command.family);
-    if (code == COLANDER_OK && arguments_has(arguments, "no-words"))
-        code = leave_out_words(command.family, &err);
+    if (code == COLANDER_OK && (arguments_has(arguments, "words") ||
+                                arguments_has(arguments, "no-words")))
+        code = filter_words_set(command.family, arguments, &err);
     if (code == COLANDER_OK)
         code =
             colander_load_create(session->store, command.family,
@@ -486,9 +463,8 @@ static const struct argument_option options[] = {
            "semicolon, the most frequent in the header)"),
     OPTION_FLAG("no-guess", "store fields of CSV as texts, unless they have a\n"
                             "type"),
-    OPTION_FLAG("no-words",
-                "keep words of texts out of the value filters of the\n"
-                "family, from now on"),
+    OPTION_WORDS,
+    OPTION_FLAG("no-words", "the same as --words off"),
     OPTION_LIST("add", "COL=VALUE",
                 "add a column to each record; may be repeated"),
     OPTION("add-file-name", "COL",

@@ -7,6 +7,7 @@
 #include "filters/option_fields.h"
 #include "shell/command.h"
 #include "shell/filter_report.h"
+#include "shell/filter_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,20 +41,14 @@ read_option(const struct arguments *arguments, const struct field *field,
     for (char *dash = name; (dash = strchr(dash, '_')) != NULL;)
         *dash = '-';
     value = arguments_value(arguments, name);
-    if (value == NULL || field->kind == FIELD_OTHER)
+    if (value == NULL || field->kind == FIELD_OTHER ||
+        field->kind == FIELD_BOOLEAN) /* these have options of their own */
         return COLANDER_OK;
     if (field->kind == FIELD_DOUBLE)
         return arguments_real(arguments, name, field_double(field, options),
                               err);
     if (strcmp(name, "memory-budget") == 0)
         return arguments_size(arguments, name, &options->memory_budget, err);
-    if (field->kind == FIELD_BOOLEAN) {
-        field_set_number(field, options, strcmp(value, "on") == 0);
-        if (strcmp(value, "on") == 0 || strcmp(value, "off") == 0)
-            return COLANDER_OK;
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--%s must be on or off, not '%s'", name, value);
-    }
     if (field->kind == FIELD_CHOICE) {
         if (field_set_word(field, options, colander_slice_text(value)))
             return COLANDER_OK;
@@ -136,6 +131,7 @@ change_options(struct colander_family *family,
                struct colander_error *err)
 {
     struct colander_filter_options old, options;
+    struct argument_list word_columns = {NULL, NULL, 0};
     const char **paths = NULL;
     enum colander_code code = colander_family_get_filters(family, &old, err);
 
@@ -143,10 +139,13 @@ change_options(struct colander_family *family,
         return code;
     options = old; /* borrows its paths */
     code = read_options(arguments, &paths, &options, err);
+    if (code == COLANDER_OK)
+        code = filter_words_read(arguments, &word_columns, &options, err);
     if (code == COLANDER_OK && arguments->choice_count > 0)
         code = colander_family_set_filters(family, &options, err);
     *is_on = options.is_on;
     free(paths);
+    argument_list_release(&word_columns);
     colander_filter_options_release(&old);
     return code;
 }
@@ -213,9 +212,7 @@ static const struct argument_option options[] = {
     OPTION("order-budget", "X",
            "for ranges, prefixes and order: lists of rows take up\n"
            "to this share of the bytes of rows, 0 to 1"),
-    OPTION("words", "on|off",
-           "find words in texts by filters (default: on); they\n"
-           "take about 5 % of the bytes of JSON"),
+    OPTION_WORDS,
     OPTION_LIST("unfiltered", "PATH",
                 "keep this column, and all below it, out of filters;\n"
                 "may be repeated; '' for none"),

@@ -147,6 +147,16 @@ add_false_positives(const struct colander_filter_measure *measure,
 }
 
 static void
+report_paths(struct report *report, const char *before,
+             const char *const *paths, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        report_add(report, "%s", i == 0 ? before : ", ");
+        report_add_text(report, colander_slice_text(paths[i]));
+    }
+}
+
+static void
 add_options(const struct colander_filter_options *options,
             struct report *report)
 {
@@ -171,10 +181,10 @@ add_options(const struct colander_filter_options *options,
                NUMBER_OF(options->memory_budget, "byte"));
     report_add(report, ", order budget %g%s", options->order_budget,
                options->words ? "" : ", no words");
-    for (size_t i = 0; i < options->unfiltered_count; i++) {
-        report_add(report, i == 0 ? "; unfiltered: " : ", ");
-        report_add_text(report, colander_slice_text(options->unfiltered[i]));
-    }
+    report_paths(report, "; only these have words: ", options->word_columns,
+                 options->words ? options->word_column_count : 0);
+    report_paths(report, "; unfiltered: ", options->unfiltered,
+                 options->unfiltered_count);
 }
 
 void
@@ -244,13 +254,12 @@ add_probe_map(const struct colander_filter_measure *measure, const char *name,
 }
 
 static void
-add_paths(const struct colander_filter_options *options, const char *name,
-          struct colander_row_builder *builder)
+add_paths(struct colander_row_builder *builder, const char *name,
+          const char *const *paths, size_t count)
 {
     colander_row_builder_begin_array(builder, name);
-    for (size_t i = 0; i < options->unfiltered_count; i++)
-        colander_row_builder_add(builder, NULL,
-                                 colander_text(options->unfiltered[i]));
+    for (size_t i = 0; i < count; i++)
+        colander_row_builder_add(builder, NULL, colander_text(paths[i]));
     colander_row_builder_end(builder);
 }
 
@@ -263,8 +272,12 @@ add_option_map(const struct colander_filter_options *options,
     colander_row_builder_add(
         builder, "hierarchy",
         colander_text(hierarchy_names[options->hierarchy]));
-    add_paths(options, "unfiltered", builder);
-    add_paths(options, "noindex", builder); /* its name in 0.1 */
+    add_paths(builder, "word_columns", options->word_columns,
+              options->word_column_count);
+    add_paths(builder, "unfiltered", options->unfiltered,
+              options->unfiltered_count);
+    add_paths(builder, "noindex", options->unfiltered, /* its name in 0.1 */
+              options->unfiltered_count);
     colander_row_builder_end(builder);
 }
 

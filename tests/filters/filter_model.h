@@ -190,7 +190,7 @@ model_add_block(struct model *model, enum filter_block_kind kind,
 /* The example file of filters/FORMAT.md. */
 static const uint8_t golden[] __attribute__((unused)) = {
     /* 0: the beginning */
-    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 5, 0, 0, 0, 0, 0, 0, 0,
+    0x43, 0x4f, 0x4c, 0x46, 0x49, 0x4c, 0x54, 0x0a, 6, 0, 0, 0, 0, 0, 0, 0,
     0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01,
     /* 24: a block of the locator, and its checksum */
     'l', 'o', 'c', 'a', 't', 'o', 'r', 0x7f, 0xfe, 0x0d, 0x04, 0x00, 0xe1, 0xe7,
@@ -215,9 +215,11 @@ static const uint8_t golden[] __attribute__((unused)) = {
     1, 1, 0, 0, 0, 35, 0, 21, 0,
     /* 119: two spans: from 0 and from row 0, from 4,000 and from row 120 */
     2, 0, 0, 1, 2, 3, 4, 0xa0, 0x1f, 120, 5, 6, 7, 8,
-    /* 133: the footer: where the directory is, its size and checksum */
-    51, 0, 0, 0, 0, 0, 0, 0, 82, 0, 0, 0, 0, 0, 0, 0, 0x56, 0x12, 0xf2, 0x6d,
-    0x5d, 0x1d, 0x61, 0xd9, 0, 0, 0, 0, 5, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
+    /* 133: one column has words */
+    1, 0x18, 0x17, 0x16, 0x15, 0x14, 0x13, 0x12, 0x11,
+    /* 142: the footer: where the directory is, its size and checksum */
+    51, 0, 0, 0, 0, 0, 0, 0, 91, 0, 0, 0, 0, 0, 0, 0, 0xc9, 0x44, 0xa1, 0xa2,
+    0xac, 0xeb, 0x96, 0x5d, 0, 0, 0, 0, 6, 0, 0, 0, 0x43, 0x4f, 0x4c, 0x46,
     0x49, 0x4c, 0x54, 0x0a};
 
 /* The same as version 4 has it: without the bytes of words, and with four kinds
@@ -254,6 +256,7 @@ static const uint8_t golden_4[] __attribute__((unused)) = {
     0x49, 0x4c, 0x54, 0x0a};
 
 #define GOLDEN_SPANS_SIZE 14
+#define GOLDEN_WORD_COLUMNS_SIZE 9
 
 /* The contents of `golden`. */
 static inline struct model *
@@ -268,6 +271,8 @@ model_golden(void)
     model->head.hash_version = 1;
     model->head.unfiltered_count = 1;
     model->head.unfiltered[0] = UINT64_C(0x0102030405060708);
+    model->head.word_column_count = 1;
+    model->head.word_columns[0] = UINT64_C(0x1112131415161718);
     model_add_part(model, "ab", 2, "xyz", 3);
     model_add_block(model, FILTER_LOCATOR, 0, "locator", 7);
     model_add_block(model, FILTER_KEYS, 0, "keys", 4);
@@ -394,7 +399,7 @@ model_create(uint64_t *random, size_t part_max, size_t size_max)
     model->head.words_size = model_any(random, 64);
     model->head.hash_version = (uint32_t)model_any(random, 32);
     model->head.unfiltered_count =
-        (uint32_t)random_below(random, FILTER_UNFILTERED_MAX + 1);
+        (uint32_t)random_below(random, FILTER_PATHS_MAX + 1);
     for (uint32_t i = 0; i < model->head.unfiltered_count; i++)
         model->head.unfiltered[i] = random_next(random);
     for (uint64_t i = 0; i < part_count; i++) {
@@ -462,6 +467,9 @@ model_is_described_by(const struct model *model, const struct filter_file *file)
         head->words_size != model->head.words_size ||
         head->hash_version != model->head.hash_version ||
         head->unfiltered_count != model->head.unfiltered_count ||
+        head->word_column_count != model->head.word_column_count ||
+        memcmp(head->word_columns, model->head.word_columns,
+               sizeof(head->word_columns)) != 0 ||
         memcmp(head->unfiltered, model->head.unfiltered,
                sizeof(head->unfiltered)) != 0 ||
         file->part_count != model->part_count ||

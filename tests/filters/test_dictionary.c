@@ -193,7 +193,8 @@ TEST(words_are_found_by_pieces_of_them)
                                                                      : 3);
             if (index == 3)
                 continue;
-            OK(dictionary_find(file, index, tag, piece, max, &answer, NULL));
+            OK(dictionary_find(file, index, tag, piece, max, NULL, &answer,
+                               NULL));
             assert_int_equal(answer.is_too_many, expected > max);
             assert_int_equal(answer.count, expected > max ? max : expected);
             assert_true(expected > max || has_all(&answer, its, tag, piece));
@@ -268,7 +269,7 @@ TEST(builders_take_many_words_in_many_blocks)
                 file, 0, 0,
                 colander_slice_of(word + pieces[k].from,
                                   strlen(word + 1) + pieces[k].size),
-                1000, &answer, NULL));
+                1000, NULL, &answer, NULL));
             assert_true(k == 1 ? answer.count > 0 : answer.count == 1);
         }
     }
@@ -525,7 +526,8 @@ TEST(dictionaries_do_not_empty_the_cache)
     block_cache_release(small, block);
     for (unsigned i = 0; i < 4; i++)
         OK(dictionary_find(file, dictionary_part(file, 0), LOCATOR_TAG_ANY,
-                           colander_slice_text("none"), 1, &answer, NULL));
+                           colander_slice_text("none"), 1, NULL, &answer,
+                           NULL));
     misses = block_cache_sizes(small).misses;
     assert_true(misses > 20);
     OK(filter_file_block(file, &file->parts[0], FILTER_LOCATOR, 0, &block,
@@ -535,6 +537,41 @@ TEST(dictionaries_do_not_empty_the_cache)
     filter_file_unref(file);
     block_cache_destroy(small);
     free(answer.words);
+}
+
+/* However small the cache is, each block of a dictionary is read once for all
+ * pieces of a question. */
+TEST(several_pieces_read_a_dictionary_once)
+{
+    struct block_cache *small = block_cache_create(20000, 4096);
+    static const char *const texts[] = {"ow00010", "no", "ow00011", "ne"};
+    struct filter_query queries[COUNT(texts)] = {0};
+    struct filter_file *file;
+    uint64_t blocks;
+
+    build_rows(1000, 200, 1);
+    OK(filter_file_open(path, small, &file, NULL));
+    blocks =
+        file->parts[dictionary_part(file, 0)].block_count[FILTER_DICTIONARY];
+    assert_true(blocks > 20);
+    for (unsigned are_many = 0; are_many < 2; are_many++) {
+        struct piece_answers pieces = {.are_many = are_many == 1};
+        uint64_t misses = block_cache_sizes(small).misses;
+
+        for (size_t i = 0; i < COUNT(texts); i++) {
+            queries[i].kind = FILTER_QUERY_PIECE;
+            queries[i].piece = colander_slice_text(texts[i]);
+            (void)ask_piece(file, &pieces, &queries[i]);
+        }
+        misses = block_cache_sizes(small).misses - misses;
+        piece_answers_release(&pieces);
+        if (are_many)
+            assert_in_range(misses, blocks, blocks * 2 - 1);
+        else
+            assert_true(misses >= blocks * 3);
+    }
+    filter_file_unref(file);
+    block_cache_destroy(small);
 }
 
 /* Whatever is damaged, all words are found, or an error is. */
@@ -562,7 +599,7 @@ TEST(damaged_dictionaries_are_errors)
         code = filter_file_open(path, cache, &file, NULL);
         for (uint32_t i = 1; code == COLANDER_OK && i < 3; i++) {
             code = dictionary_find(file, i, LOCATOR_TAG_ANY, piece, WORDS_MAX,
-                                   &answer, NULL);
+                                   NULL, &answer, NULL);
             assert_true(code != COLANDER_OK || has_all(&answer, &words[i / 2],
                                                        LOCATOR_TAG_ANY, piece));
         }

@@ -104,16 +104,33 @@ read_older(const uint8_t *bytes, size_t size, struct model *model)
 
     bytes_write(path, bytes, size);
     file = open_model();
-    model->head.words_size = 0;
+    model->head.word_column_count = 0;
+    model->head.word_columns[0] = 0;
     assert_true(model_is_described_by(model, file));
     assert_int_equal(model_compare_blocks(model, file), MODEL_SAME);
     OK(filter_file_check(file, NULL));
 }
 
+/* Version 5 has words of all columns, or none. */
 TEST(file_of_the_last_version_is_read)
+{
+    const size_t end = sizeof(golden) - 40; /* of the directory */
+    SCOPED_MODEL model = model_golden();
+    uint8_t bytes[sizeof(golden) - GOLDEN_WORD_COLUMNS_SIZE];
+
+    memcpy(bytes, golden, end - GOLDEN_WORD_COLUMNS_SIZE);
+    memcpy(bytes + end - GOLDEN_WORD_COLUMNS_SIZE, golden + end, 40);
+    bytes[8] = bytes[sizeof(bytes) - 12] = 5;
+    bytes[sizeof(bytes) - 32] -= GOLDEN_WORD_COLUMNS_SIZE;
+    bytes_sum_directory(bytes, sizeof(bytes));
+    read_older(bytes, sizeof(bytes), model);
+}
+
+TEST(file_of_version_4_is_read)
 {
     SCOPED_MODEL model = model_golden();
 
+    model->head.words_size = 0;
     read_older(golden_4, sizeof(golden_4), model);
 }
 
@@ -131,6 +148,7 @@ TEST(file_of_version_2_is_read)
     bytes_sum_directory(bytes, sizeof(bytes));
     model->span_count = 0;
     model->head.words_version = 0; /* another number was there */
+    model->head.words_size = 0;
     read_older(bytes, sizeof(bytes), model);
 }
 
@@ -281,7 +299,11 @@ TEST(writer_refuses_what_no_reader_would_take)
     FAILS(filter_writer_part_end(writer, &part, NULL), COLANDER_INVALID);
     part.shape.fine = 1;
     OK(filter_writer_part_end(writer, &part, NULL));
-    model->head.unfiltered_count = FILTER_UNFILTERED_MAX + 1;
+    model->head.unfiltered_count = FILTER_PATHS_MAX + 1;
+    FAILS(filter_writer_finish(writer, &model->head, NULL, 0, NULL),
+          COLANDER_INVALID);
+    model->head.unfiltered_count = 0;
+    model->head.word_column_count = FILTER_PATHS_MAX + 1;
     FAILS(filter_writer_finish(writer, &model->head, NULL, 0, NULL),
           COLANDER_INVALID);
     filter_writer_destroy(writer);

@@ -192,6 +192,8 @@ TEST(number_out_of_range_is_refused)
         {116, 64},             /* begins after the last group */
         {119, 1},              /* spans: a wrong number, */
         {119, 3},   {126, 0},  /* and two from the same place */
+        {133, 0},   {133, 2},  /* columns with words: a wrong number, */
+        {133, 65},             /* more than fit */
     };
 
     OK(open_golden_with(92, 0xc9));
@@ -208,10 +210,10 @@ TEST(later_version_is_distinguished_from_damage)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 6;
+    bytes[sizeof(golden) - 12] = 7;
     bytes_write(path, bytes, sizeof(bytes));
     FAILS(filter_file_open(path, cache, &file, why()), COLANDER_TOO_NEW);
-    assert_non_null(strstr(error_text(), "has version 6"));
+    assert_non_null(strstr(error_text(), "has version 7"));
 }
 
 /* Two files with the same blocks differ in their salts. */

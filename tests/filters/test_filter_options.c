@@ -50,12 +50,17 @@ FIXTURE_TEST(bad_options_are_refused_by_name)
     bad.unfiltered = bad_path;
     bad.unfiltered_count = 1;
     assert_refused(family, &bad, "a[");
+    bad = good;
+    bad.word_columns = bad_path;
+    bad.word_column_count = 1;
+    assert_refused(family, &bad, "a[");
     assert_false(colander_family_exists(family));
 }
 
 FIXTURE_TEST(options_are_kept_over_a_reopen)
 {
     static const char *const left_out[] = {"a", "b.c[]"};
+    static const char *const with_words[] = {"text", "user.name"};
     struct colander_family *family = kept_family(fixture, "rows");
     struct colander_filter_options options = usual_filters();
 
@@ -68,6 +73,8 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     options.order_budget = 0.5;
     options.unfiltered = left_out;
     options.unfiltered_count = 2;
+    options.word_columns = with_words;
+    options.word_column_count = 2;
     OK(colander_family_set_filters(family, &options, NULL));
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
     family = kept_family(fixture, "rows");
@@ -83,7 +90,31 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     assert_int_equal(options.unfiltered_count, 2);
     assert_string_equal(options.unfiltered[0], "a");
     assert_string_equal(options.unfiltered[1], "b.c[]");
+    assert_true(options.words);
+    assert_int_equal(options.word_column_count, 2);
+    assert_string_equal(options.word_columns[0], "text");
+    assert_string_equal(options.word_columns[1], "user.name");
     colander_filter_options_release(&options);
+    assert_null(options.word_columns);
+}
+
+/* It has no list of columns with words, and room for none. */
+FIXTURE_TEST(an_older_program_gets_the_options_that_it_knows)
+{
+    static const char *const with_words[] = {"text"};
+    const size_t size = offsetof(struct colander_filter_options, word_columns);
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_filter_options options = usual_filters();
+
+    options.unfiltered = options.word_columns = with_words;
+    options.unfiltered_count = options.word_column_count = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    memset(&options, 0x55, sizeof(options));
+    OK(colander_family_get_filters_sized(family, &options, size, NULL));
+    assert_string_equal(options.unfiltered[0], "text");
+    colander_filter_options_release(&options);
+    assert_null(options.unfiltered);
+    assert_int_equal(options.word_column_count, UINT64_C(0x5555555555555555));
 }
 
 /* Such rows have no recent notes. */

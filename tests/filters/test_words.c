@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filters/settings.h"
 #include "support/cases.h"
 #include "support/filter_files.h"
 
@@ -32,6 +33,29 @@ put_lot(struct store_fixture *fixture, struct colander_family *family,
                        i);
         put_at(family, lot * ROWS + i,
                fixture_row(fixture, "text", colander_text(text)));
+    }
+}
+
+/* Puts rows whose columns have the same words, from the key `first` on. */
+static void
+put_columns(struct store_fixture *fixture, struct colander_family *family,
+            unsigned first)
+{
+    for (unsigned i = first; i < first + ROWS; i++) {
+        struct colander_row_builder *builder = fixture->builder;
+        char text[80];
+
+        (void)snprintf(text, sizeof(text), "Every Word%u, and more", i);
+        colander_row_builder_add(builder, "text", colander_text(text));
+        colander_row_builder_begin_map(builder, "user");
+        colander_row_builder_add(builder, "about", colander_text(text));
+        colander_row_builder_begin_array(builder, "tags");
+        colander_row_builder_add(builder, NULL, colander_text(text));
+        colander_row_builder_end(builder);
+        colander_row_builder_end(builder);
+        (void)snprintf(text, sizeof(text), "Every Word%u, and more Title%u", i,
+                       i);
+        put_at(family, i, fixture_row(fixture, "title", colander_text(text)));
     }
 }
 
@@ -101,6 +125,13 @@ find_pieces(struct colander_family *family, unsigned lot, const char *path)
     return read;
 }
 
+static struct colander_predicate *
+where_piece(const char *piece)
+{
+    return colander_where_search("text", COLANDER_SEARCH_PIECE,
+                                 colander_slice_text(piece), 0, NULL, NULL);
+}
+
 static void
 find_lots(struct colander_family *family, unsigned count)
 {
@@ -166,13 +197,6 @@ FIXTURE_TEST(a_piece_of_a_word_of_one_row_reads_one_row)
     OK(colander_family_flush(family, NULL));
     OK(colander_family_await_filters(family, NULL));
     assert_int_equal(find_pieces(family, 1, "text"), asked);
-}
-
-static struct colander_predicate *
-where_piece(const char *piece)
-{
-    return colander_where_search("text", COLANDER_SEARCH_PIECE,
-                                 colander_slice_text(piece), 0, NULL, NULL);
 }
 
 FIXTURE_TEST(explanations_name_words_of_dictionaries)
@@ -243,7 +267,7 @@ reason_of(struct colander_family *family, struct colander_predicate *where)
     return explain.reason;
 }
 
-FIXTURE_TEST(pieces_of_many_words_and_without_dictionaries_are_scans)
+FIXTURE_TEST(pieces_of_many_words_and_without_words_are_scans)
 {
     struct colander_family *family = kept_family(fixture, "rows");
 
@@ -255,7 +279,7 @@ FIXTURE_TEST(pieces_of_many_words_and_without_dictionaries_are_scans)
     set_words(family, false);
     OK(colander_family_refilter(family, NULL, NULL));
     assert_non_null(
-        strstr(reason_of(family, where_piece("ot0_123")), "no dictionary"));
+        strstr(reason_of(family, where_piece("ot0_123")), "no words of a"));
 }
 
 /* They are in no dictionary, but it is known which rows have some. */
@@ -287,6 +311,205 @@ FIXTURE_TEST(pieces_of_very_long_words_are_found)
     }
 }
 
+/* -------------------------------------------- much text, and many rows --- */
+
+/* A text of some 200 KiB, with a word that no other has at its end. */
+FIXTURE_TEST(the_last_words_of_a_very_long_text_are_found)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    SCOPED_MEMORY char *text = malloc(300000);
+    struct colander_explain explain;
+    char *at = text;
+
+    for (unsigned i = 0; i < 20000; i++)
+        at += sprintf(at, "word%u, ", i);
+    strcpy(at, "the lastofall. End");
+    put_lot(fixture, family, 0);
+    put_at(family, ROWS, fixture_row(fixture, "text", colander_text(text)));
+    for (unsigned is_flushed = 0; is_flushed < 2; is_flushed++) {
+        (void)find_one(family,
+                       colander_where_all_words(NULL, "word7 lastofall", NULL),
+                       &explain);
+        assert_int_equal(explain.candidate_count, 1);
+        (void)find_one(family,
+                       colander_where_phrase("text", "THE LastOfAll", NULL),
+                       &explain);
+        assert_int_equal(explain.candidate_count, 1);
+        (void)find_one(family, where_piece("stofal"), &explain);
+        OK(colander_family_flush(family, NULL));
+        OK(colander_family_await_filters(family, NULL));
+    }
+    (void)find_one(family, where_piece("stofal"), &explain);
+    assert_int_equal(explain.candidate_count, 1);
+}
+
+/* What all rows have costs a scan, or as few rows as are wanted. */
+FIXTURE_TEST(a_word_of_all_rows_costs_no_more_than_a_scan)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_query query = usual_query();
+    struct colander_explain explain;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    bool is_row = true;
+
+    put_columns(fixture, family, 0);
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    for (unsigned limit = 1; limit <= ROWS; limit += ROWS - 1) {
+        query.where = colander_where_all_words("text", "every more", NULL);
+        query.limit = limit;
+        OK(colander_family_find(family, &query, &cursor, NULL));
+        for (is_row = true; is_row;)
+            OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        colander_cursor_explain(cursor, &explain);
+        assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+        assert_int_equal(explain.rows_returned, limit);
+        assert_int_equal(explain.rows_read, limit);
+        colander_cursor_close(cursor);
+        colander_predicate_destroy((struct colander_predicate *)query.where);
+    }
+}
+
+/* ----------------------------------------------- columns without words --- */
+
+static void
+set_word_columns(struct colander_family *family, const char *const *paths,
+                 size_t count)
+{
+    struct colander_filter_options options = usual_filters();
+
+    options.word_columns = paths;
+    options.word_column_count = count;
+    OK(colander_family_set_filters(family, &options, NULL));
+}
+
+/* Finds rows by a word, or by a piece of it. Returns how many were read. */
+static uint64_t
+find_columns(struct colander_family *family, unsigned first, const char *path)
+{
+    uint64_t read = 0;
+
+    for (unsigned i = first; i < first + ROWS; i += 71) {
+        const bool is_piece = i % 2 == 0;
+        struct colander_explain explain;
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), is_piece ? "rD%u, " : "word%u", i);
+        read += find_one(
+            family,
+            colander_where_search(
+                path, is_piece ? COLANDER_SEARCH_PIECE : COLANDER_SEARCH_WORDS,
+                colander_slice_text(text), COLANDER_SEARCH_ICASE, NULL, NULL),
+            &explain);
+        if (explain.plan == COLANDER_PLAN_SCAN)
+            assert_non_null(strstr(explain.reason, "no words of a column"));
+    }
+    return read;
+}
+
+/* What is found in them does not depend on that, whatever files there are. */
+FIXTURE_TEST(words_of_some_columns_are_in_filters)
+{
+    static const char *const paths[] = {"text", "user"};
+    static const char *const listed[] = {"text", "user.about", "user.tags[]"};
+    struct colander_family *family = kept_family(fixture, "rows");
+    const uint64_t asked = (ROWS + 70) / 71;
+    struct colander_explain explain;
+
+    set_word_columns(family, paths, 2);
+    put_columns(fixture, family, 0);
+    for (unsigned is_flushed = 0; is_flushed < 2; is_flushed++) {
+        for (size_t i = 0; i < COUNT(listed) && is_flushed; i++)
+            assert_int_equal(find_columns(family, 0, listed[i]), asked);
+        (void)find_columns(family, 0, "text");
+        assert_true(find_columns(family, 0, "title") > 10 * asked);
+        assert_true(find_columns(family, 0, NULL) > 10 * asked);
+        /* no other column has it */
+        (void)find_one(family,
+                       colander_where_all_words("title", "title77", NULL),
+                       &explain);
+        (void)find_one(family, colander_where_all_words(NULL, "title77", NULL),
+                       &explain);
+        OK(colander_family_flush(family, NULL));
+        OK(colander_family_await_filters(family, NULL));
+    }
+    /* Another setting for later files, and then for all. */
+    set_word_columns(family, paths + 1, 1);
+    put_columns(fixture, family, ROWS);
+    for (unsigned is_refiltered = 0; is_refiltered < 3; is_refiltered++) {
+        for (unsigned first = 0; first <= ROWS; first += ROWS) {
+            (void)find_columns(family, first, "text");
+            (void)find_columns(family, first, "title");
+            (void)find_columns(family, first, "user.about");
+            (void)find_columns(family, first, NULL);
+        }
+        if (is_refiltered == 1) {
+            OK(colander_family_refilter(family, NULL, NULL));
+            assert_int_equal(find_columns(family, 0, "user.about"), asked);
+            assert_true(find_columns(family, 0, "text") > 10 * asked);
+        }
+        OK(colander_family_flush(family, NULL));
+        OK(colander_family_await_filters(family, NULL));
+    }
+    set_word_columns(family, NULL, 0);
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(find_columns(family, 0, "title"), asked);
+    assert_int_equal(find_columns(family, ROWS, NULL), asked);
+}
+
+/* Returns a column that a locator does not tell from "text". */
+static const char *
+twin_column(void)
+{
+    static char twin[20];
+    const uint64_t hash =
+        path_hash_name(PATH_HASH_START, colander_slice_text("text"));
+
+    for (unsigned i = 0;; i++) {
+        (void)snprintf(twin, sizeof(twin), "column%u", i);
+        if (column_tag(
+                path_hash_name(PATH_HASH_START, colander_slice_text(twin))) ==
+            column_tag(hash))
+            return twin;
+    }
+}
+
+/* They share the words of dictionaries. What is found in the other is read, and
+ * is not returned. */
+FIXTURE_TEST(columns_of_one_tag_are_told_apart)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    const char *const columns[] = {"text", twin_column()};
+    uint64_t wrong = 0;
+
+    for (unsigned i = 0; i < 2 * ROWS; i++) {
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), "every word%ux", i / 2);
+        put_at(family, i,
+               fixture_row(fixture, columns[i % 2], colander_text(text)));
+    }
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    for (unsigned i = 100; i < 2 * ROWS; i += 37) {
+        const enum colander_search how =
+            i % 3 == 0 ? COLANDER_SEARCH_WORDS : COLANDER_SEARCH_PIECE;
+        struct colander_explain explain;
+        char text[40];
+
+        (void)snprintf(text, sizeof(text), i % 3 == 0 ? "word%ux" : "ord%ux",
+                       i / 2);
+        (void)find_one(family,
+                       colander_where_search(columns[i % 2], how,
+                                             colander_slice_text(text), 0, NULL,
+                                             NULL),
+                       &explain);
+        wrong += explain.rows_false;
+    }
+    assert_true(wrong > 0);
+}
+
 static void
 fail_finding(void *context, const char *file, const char *what)
 {
@@ -300,6 +523,20 @@ FIXTURE_TEST(a_check_finds_all_words)
     struct colander_check check = {0};
 
     put_lot(fixture, family, 0);
+    OK(colander_family_flush(family, NULL));
+    OK(colander_store_check_filters(fixture->store, false, &check, fail_finding,
+                                    NULL, NULL));
+    assert_true(check.value_count >= ROWS);
+}
+
+FIXTURE_TEST(a_check_asks_for_words_of_columns_that_have_some)
+{
+    static const char *const paths[] = {"user.about"};
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_check check = {0};
+
+    set_word_columns(family, paths, 1);
+    put_columns(fixture, family, 0);
     OK(colander_family_flush(family, NULL));
     OK(colander_store_check_filters(fixture->store, false, &check, fail_finding,
                                     NULL, NULL));

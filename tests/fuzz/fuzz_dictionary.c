@@ -71,7 +71,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         write_file(path, block);
         OK(filter_file_open(path, cache, &file, NULL));
         for (unsigned tag = 0; tag <= LOCATOR_TAGS; tag++) {
-            code = dictionary_find(file, 0, tag, piece, 20, &answer, NULL);
+            code =
+                dictionary_find(file, 0, tag, piece, 20, NULL, &answer, NULL);
             expect(code == COLANDER_OK || code == COLANDER_CORRUPT);
             expect(answer.count <= 20);
         }

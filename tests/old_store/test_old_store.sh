@@ -43,7 +43,7 @@ if has_filters; then
     run 0 shell filtered/store -e 'db:family("bulk"):await_filters()
         print(db:family("bulk"):find{"fault?"}:count())'
     prints 10
-    [ "$(versions filtered/store)" = 5 ] ||
+    [ "$(versions filtered/store)" = 6 ] ||
         complain "filters of version $(versions filtered/store) after a while"
 fi
 
@@ -62,7 +62,7 @@ if has_filters; then
     [ "$(versions store)" = 4 ] ||
         complain "filters of version $(versions store) in the store"
     run 0 shell store -e 'db:family("tweets"):await_filters()'
-    [ "$(versions store)" = 5 ] ||
+    [ "$(versions store)" = 6 ] ||
         complain "filters of version $(versions store) after a while"
     pieces store | cmp -s - before || complain 'other pieces in new filters'
     run 0 find store tweets id_str~~00050 --explain --count

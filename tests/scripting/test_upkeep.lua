@@ -99,7 +99,14 @@ support.with_store(function(store)
           family.filters, family, {hierarchy = "heap"})
     fails({"unfiltered: a list of paths expected"}, family.filters, family,
           {unfiltered = "text"})
+    fails({"word_columns: a list of paths expected"}, family.filters, family,
+          {word_columns = true})
     assert(family:filters().hash_bits == 32)
+    assert(#family:filters().word_columns == 0)
+    options = family:filters {word_columns = {"a", "text"}}
+    assert(options.words and options.word_columns[2] == "text")
+    assert(same(family:filters(options), options))
+    assert(family:filters {words = false}.words == false)
 end)
 
 -- Backups during a batch, and stores restored from them.

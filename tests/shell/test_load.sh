@@ -103,6 +103,9 @@ has nested '{"_key":1,"a":[1],"b":{"c":1}}'
 load 0 wordless people.jsonl --no-words
 run 0 stats s wordless
 ! has_filters || prints_some '^options .*, no words$'
+load 0 wordless people.jsonl --words name,user
+run 0 stats s wordless
+! has_filters || prints_some '; only these have words: name, user$'
 load 0 worded people.jsonl
 run 0 stats s worded
 ! has_filters || prints_some '^options .*, order budget [0-9.]+$'

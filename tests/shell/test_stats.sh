@@ -175,6 +175,22 @@ refilter --unfiltered '' --filter-bits 4000 --hash-bits 24 --rows-per-segment 0
 prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,048,576 bytes, order budget 0.0375$'
 refilter --noindex user # its name in 0.1
 prints_some '^options  .*; unfiltered: user$'
+refilter --words text,user.name
+prints_some '; only these have words: text, user.name'
+refilter --words off
+prints_some ', no words'
+refilter --words '\on' --words text
+prints_some '; only these have words: \\on, text'
+refilter --words on
+prints_some ', order budget 0.0375; unfiltered: user$'
+run 2 refilter "$part" tweets --words a,,b
+says 'colander: refilter: --words has an empty column (write columns as a,b)'
+run 2 families "$part" --words text
+says 'colander: families: --words needs the name of a family'
+run 0 families "$part" tweets --words text
+run 0 stats "$part" tweets --json
+prints_some '"words":true,.*"word_columns":\["text"\]'
+run 0 families "$part" tweets --words on
 refilter --unfiltered ''
 grep -q '^locator' "$work/out" && complain 'a locator without locators'
 run 0 stats "$part" tweets

@@ -1,0 +1,83 @@
+/* See filter_words.h. SPDX-License-Identifier: MIT */
+#include "shell/filter_words.h"
+
+#ifdef COLANDER_FILTERS
+#include "filters/filters.h"
+
+#include <string.h>
+
+/* A column that is called so is written \on. */
+static bool
+is_switch(const struct argument_list *columns, const char *word)
+{
+    return columns->count == 1 && strcmp(columns->paths[0], word) == 0;
+}
+
+enum colander_code
+filter_words_read(const struct arguments *arguments,
+                  struct argument_list *columns,
+                  struct colander_filter_options *options,
+                  struct colander_error *err)
+{
+    enum colander_code code = arguments_list(arguments, "words", columns, err);
+
+    if (code != COLANDER_OK || columns->count == 0)
+        return code;
+    options->words = !is_switch(columns, "off");
+    options->word_columns = columns->paths;
+    options->word_column_count =
+        is_switch(columns, "on") || is_switch(columns, "off") ? 0
+                                                              : columns->count;
+    return COLANDER_OK;
+}
+
+static bool
+are_same(const struct colander_filter_options *left,
+         const struct colander_filter_options *right)
+{
+    if (left->words != right->words ||
+        left->word_column_count != right->word_column_count)
+        return false;
+    for (size_t i = 0; i < left->word_column_count; i++) {
+        if (strcmp(left->word_columns[i], right->word_columns[i]) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* A change flushes the family, so one to what is there is none. */
+enum colander_code
+filter_words_set(struct colander_family *family,
+                 const struct arguments *arguments, struct colander_error *err)
+{
+    struct argument_list columns = {NULL, NULL, 0};
+    struct colander_filter_options old, options;
+    enum colander_code code = colander_family_get_filters(family, &old, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    options = old; /* borrows its paths */
+    if (arguments_has(arguments, "no-words")) {
+        options.words = false;
+        options.word_column_count = 0;
+    }
+    code = filter_words_read(arguments, &columns, &options, err);
+    if (code == COLANDER_OK && !are_same(&old, &options))
+        code = colander_family_set_filters(family, &options, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "--words");
+    argument_list_release(&columns);
+    colander_filter_options_release(&old);
+    return code;
+}
+#else
+enum colander_code
+filter_words_set(struct colander_family *family,
+                 const struct arguments *arguments, struct colander_error *err)
+{
+    (void)family;
+    (void)arguments;
+    (void)err;
+    return COLANDER_OK;
+}
+#endif
