@@ -31,6 +31,7 @@ struct run {
     bool is_doubtful;        /* with the present options */
     atomic_bool is_over;
     void (*disturb)(struct run *run, uint64_t *random);
+    random_leaf_maker *leaf;
 };
 
 /* Waits for some more questions: what happens meanwhile does not depend on how
@@ -178,6 +179,7 @@ static void
 random_options(uint64_t *random, struct colander_filter_options *options)
 {
     static const uint32_t rows[] = {1, 2, 16, 256, COLANDER_SEGMENT_AUTO};
+    static const char *const with_words[] = {"user", "place", "tags[]"};
 
     colander_filter_options_init(options);
     options->rows_per_segment = rows[random_below(random, COUNT(rows))];
@@ -189,6 +191,11 @@ random_options(uint64_t *random, struct colander_filter_options *options)
     if (random_below(random, 2) == 0)
         options->hierarchy = COLANDER_HIERARCHY_TREE;
     options->tree_order = 2 + (uint32_t)random_below(random, 6);
+    options->words = random_below(random, 6) != 0;
+    if (random_below(random, 3) == 0) {
+        options->word_columns = with_words;
+        options->word_column_count = 1 + random_below(random, 3);
+    }
 }
 
 /* Sets other options, and usually rebuilds the filters with them. */
@@ -258,9 +265,9 @@ ask_many(struct run *run, uint64_t count, uint64_t random)
             OK(colander_store_snapshot(run->fixture->store, &old, NULL));
         }
         OK(colander_store_snapshot(run->fixture->store, &now, NULL));
-        compare_random_find(run->family,
+        compare_random_tree(run->family,
                             random_below(&random, 4) == 0 ? old : now, KEYS,
-                            &random, &counts);
+                            run->leaf, &random, &counts);
         atomic_fetch_add(&run->asked, 1);
     }
     colander_snapshot_release(old);
@@ -291,11 +298,12 @@ fill(struct run *run, uint64_t random)
 
 /* Returns what the finds have done. */
 static struct find_counts
-run_store(struct store_fixture *fixture, const char *name,
-          const struct colander_filter_options *options,
-          void (*disturbs)(struct run *run, uint64_t *random), uint64_t count)
+run_tree(struct store_fixture *fixture, const char *name,
+         const struct colander_filter_options *options,
+         void (*disturbs)(struct run *run, uint64_t *random),
+         random_leaf_maker *leaf, uint64_t count)
 {
-    struct run run = {.fixture = fixture, .disturb = disturbs};
+    struct run run = {.fixture = fixture, .disturb = disturbs, .leaf = leaf};
     pthread_t threads[WRITERS + 1];
     struct colander_filter_stats stats;
     const uint64_t seed = random_seed(name);
@@ -323,6 +331,14 @@ run_store(struct store_fixture *fixture, const char *name,
            (unsigned long long)stats.damaged_count,
            (unsigned long long)stats.error_count, stats.last_error);
     return counts;
+}
+
+static struct find_counts
+run_store(struct store_fixture *fixture, const char *name,
+          const struct colander_filter_options *options,
+          void (*disturbs)(struct run *run, uint64_t *random), uint64_t count)
+{
+    return run_tree(fixture, name, options, disturbs, random_leaf, count);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
@@ -389,6 +405,41 @@ FIXTURE_TEST(finds_equal_scans_while_options_change)
     OK(colander_family_set_filters(kept_family(fixture, "options"), &options,
                                    NULL));
     assert_all_loaded(kept_family(fixture, "options"));
+}
+
+static void
+disturb_all(struct run *run, uint64_t *random)
+{
+    if (random_below(random, 3) == 0)
+        change_options(run, random);
+    else
+        spoil_files(run, random);
+}
+
+/* As often as COLANDER_RUNS says, while everything changes, and then, for a
+ * tenth, in the store as it is opened again. */
+FIXTURE_TEST(searches_of_texts_equal_scans)
+{
+    struct colander_filter_options options = usual_filters();
+    const uint64_t count = random_runs(900);
+    struct find_counts counts = run_tree(fixture, "texts", &options,
+                                         disturb_all, random_text_leaf, count);
+    uint64_t random = random_seed("reopened");
+    struct colander_family *family = NULL;
+
+    for (uint64_t i = 0; i < count / 10; i++) {
+        SCOPED_SNAPSHOT now = NULL;
+
+        if (i % 100 == 0) {
+            fixture_reopen(fixture, i % 200 == 0 ? COLANDER_OPEN_READ_ONLY
+                                                 : COLANDER_OPEN_EXISTING);
+            family = kept_family(fixture, "texts");
+        }
+        OK(colander_store_snapshot(fixture->store, &now, NULL));
+        compare_random_tree(family, now, KEYS, random_text_leaf, &random,
+                            &counts);
+    }
+    assert_true(counts.plans[COLANDER_PLAN_CANDIDATES] > 0);
 }
 
 /* ------------------------------------------- one row, as it is flushed --- */

@@ -103,15 +103,15 @@ compare_find(struct colander_family *family, const struct colander_query *find,
 
 /* A random question, asked of a given snapshot. */
 static inline void
-compare_random_find(struct colander_family *family,
+compare_random_tree(struct colander_family *family,
                     const struct colander_snapshot *snapshot,
-                    uint64_t key_count, uint64_t *random,
-                    struct find_counts *counts)
+                    uint64_t key_count, random_leaf_maker *leaf,
+                    uint64_t *random, struct find_counts *counts)
 {
     uint64_t again = *random;
-    SCOPED_PREDICATE predicate = random_predicate(random, 2);
+    SCOPED_PREDICATE predicate = random_tree(random, 2, leaf);
     SCOPED_PREDICATE hidden =
-        colander_not(colander_not(random_predicate(&again, 2), NULL), NULL);
+        colander_not(colander_not(random_tree(&again, 2, leaf), NULL), NULL);
     struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
                                         COLANDER_BUFFER_EMPTY};
     struct colander_query find = usual_query();
@@ -127,6 +127,16 @@ compare_random_find(struct colander_family *family,
     (void)compare_find(family, &find, &scan, counts);
     colander_buffer_release(&bounds[0]);
     colander_buffer_release(&bounds[1]);
+}
+
+static inline void
+compare_random_find(struct colander_family *family,
+                    const struct colander_snapshot *snapshot,
+                    uint64_t key_count, uint64_t *random,
+                    struct find_counts *counts)
+{
+    compare_random_tree(family, snapshot, key_count, random_leaf, random,
+                        counts);
 }
 
 /* `count` random questions, each asked of a new snapshot. */

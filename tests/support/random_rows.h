@@ -12,15 +12,47 @@
 #include "support/store_fixture.h"
 
 /* The maximum size of a random text. */
-#define RANDOM_TEXT_SIZE 400
+#define RANDOM_TEXT_SIZE 600
+
+/* Letters of many scripts: few of each, so that texts have the same ones. */
+#define RANDOM_SCRIPT_LETTERS 8
+static const char *const random_scripts[][RANDOM_SCRIPT_LETTERS]
+    __attribute__((unused)) = {
+        /* Latin in both cases, with marks, and those folded in other ways */
+        {"a", "b", "c", "A", "B", "C", "\u00e9", "\u00c9"},
+        {"e\u0301", "\u00e9", "E\u0301", "\u00df", "\u1e9e", "ss", "\u0131",
+         "\u0130"},
+        {"\ufb01", "fi", "\ufb03", "\u01c5", "\u01c4", "\u01c6", "k", "\u212a"},
+        /* Greek with a final sigma, Cyrillic */
+        {"\u03c3", "\u03c2", "\u03a3", "\u03b1", "\u0391", "\u03ac",
+         "\u03b1\u0301", "\u1f80"},
+        {"\u0430", "\u0410", "\u0451", "\u0435\u0308", "\u0419", "\u0439",
+         "\u0438\u0306", "\u0456"},
+        /* Hebrew and Arabic, from right to left, with points */
+        {"\u05d0", "\u05d1", "\u05d1\u05bc", "\u05dd", "\u0627", "\u0628",
+         "\u0628\u064e", "\u0640"},
+        /* Devanagari and Thai: vowels that are marks */
+        {"\u0915", "\u0915\u093f", "\u0915\u094d\u0937", "\u0905", "\u0e01",
+         "\u0e01\u0e34", "\u0e40", "\u0e17\u0e35\u0e48"},
+        /* scripts without spaces, wide letters */
+        {"\u6771", "\u4eac", "\u90fd", "\u3042", "\u304b\u3099", "\u304c",
+         "\U00020000", "\uff21"},
+        /* what is no word: signs, emoji, joined and with a color of skin */
+        {"\U0001f600", "\U0001f468\u200d\U0001f469\u200d\U0001f467",
+         "\U0001f44b\U0001f3fd", "\u2764\ufe0f", "\U0001f1f5\U0001f1f1",
+         "\u00ad", "a\u200db", "_"},
+};
 
 /* Writes a word of few letters, rarely a very long one. */
 static inline void
 random_word(uint64_t *random, char text[RANDOM_TEXT_SIZE])
 {
-    static const char *const letters[] = {"a", "b", "c",      "A",
-                                          "B", "C", "\u00e9", "\u00c9"};
-    const uint64_t among = random_below(random, 8) == 0 ? 8 : 3;
+    const uint64_t script = random_below(random, 4) == 0
+                                ? random_below(random, COUNT(random_scripts))
+                                : 0;
+    const char *const *letters = random_scripts[script];
+    const uint64_t among =
+        script > 0 || random_below(random, 8) == 0 ? RANDOM_SCRIPT_LETTERS : 3;
     const bool is_long = random_below(random, 64) == 0;
 
     snprintf(text, RANDOM_TEXT_SIZE, "%s%s%s%u",
@@ -150,14 +182,14 @@ random_search(uint64_t *random, const char *path)
 {
     const enum colander_search how =
         (enum colander_search)random_below(random, COLANDER_SEARCH_PATTERN);
-    struct colander_predicate *pattern = NULL;
+    struct colander_predicate *made = NULL;
     char text[RANDOM_TEXT_SIZE];
     size_t size;
 
     if (random_below(random, 4) == 0)
-        pattern = random_pattern(random, path);
-    if (pattern != NULL)
-        return pattern;
+        made = random_pattern(random, path);
+    if (made != NULL)
+        return made;
 
     random_words(random, text);
     if (random_below(random, 2) == 0) {
@@ -168,9 +200,14 @@ random_search(uint64_t *random, const char *path)
     }
     if (how <= COLANDER_SEARCH_PHRASE && random_below(random, 4) == 0)
         strcat(text, "*");
-    return colander_where_search(random_below(random, 2) == 0 ? NULL : path,
-                                 how, colander_slice_text(text),
+    if (random_below(random, 2) == 0)
+        path = NULL;
+    made = colander_where_search(path, how, colander_slice_text(text),
                                  COLANDER_SEARCH_ICASE, NULL, NULL);
+    if (made != NULL)
+        return made;
+    return colander_where_search(path, COLANDER_SEARCH_PIECE, /* it has none */
+                                 colander_slice_text(text), 0, NULL, NULL);
 }
 
 static inline struct colander_predicate *
@@ -220,21 +257,39 @@ random_leaf(uint64_t *random)
     }
 }
 
+typedef struct colander_predicate *random_leaf_maker(uint64_t *random);
+
+/* AND, OR and NOT of leaves, nested up to `depth`. */
 static inline struct colander_predicate *
-random_predicate(uint64_t *random, unsigned depth)
+random_tree(uint64_t *random, unsigned depth, random_leaf_maker *leaf)
 {
     struct colander_predicate *operands[3];
     size_t count = random_below(random, 4);
 
     if (depth == 0 || random_below(random, 3) != 0)
-        return random_leaf(random);
+        return leaf(random);
     if (random_below(random, 8) == 0)
-        return colander_not(random_predicate(random, depth - 1), NULL);
+        return colander_not(random_tree(random, depth - 1, leaf), NULL);
     for (size_t i = 0; i < count; i++)
-        operands[i] = random_predicate(random, depth - 1);
+        operands[i] = random_tree(random, depth - 1, leaf);
     return random_below(random, 2) == 0
                ? colander_all_of(operands, count, NULL)
                : colander_any_of(operands, count, NULL);
+}
+
+static inline struct colander_predicate *
+random_predicate(uint64_t *random, unsigned depth)
+{
+    return random_tree(random, depth, random_leaf);
+}
+
+/* Mostly about words, phrases, pieces and patterns. */
+static inline struct colander_predicate *
+random_text_leaf(uint64_t *random)
+{
+    return random_below(random, 6) == 0
+               ? random_leaf(random)
+               : random_search(random, random_path(random));
 }
 
 /* Adds reverse, a limit and key bounds to some queries. The caller releases
