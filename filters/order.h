@@ -7,21 +7,16 @@
  * values may share a rank, but ranks are never in the opposite order. So a
  * range of ranks includes every value of a range.
  *
- * A column takes the first of these forms that serves it:
- *     rows     nothing is stored: all its rows, where they are few
- *     runs     the least and greatest rank in each run of rows, where rows near
- *              each other have similar values
- *     lists    a value that many rows have, by its rank and hash: the locator
- *              leads to its rows. All other rows in the order of their values,
- *              in groups of cells: the rank with which a group begins, about
- *              where between it and the next one a cell begins, and its rows
- * Only groups, long lists, and runs of a column that few rows have, take more
- * than a few bytes for many values. They share a budget, which goes to the
- * columns where it helps most. Values that many rows have are in groups too, as
- * far as it goes, if the locator would read too many other rows for them.
+ * A value that many rows have is in a list, with its hash: the locator leads to
+ * its rows. All other items, a value of a row each, are in *groups*, in the
+ * order of their values: the rank with which a group begins, its rows, and
+ * about where between it and the next group each of them lies. A value for
+ * which the locator would read too many other rows has a group for itself.
  *
- * Ranks are stored in as few bytes as tell them apart, as steps of a *scale*
- * that covers the values of the column.
+ * Lists and groups of all columns share a budget. The cheapest columns come
+ * first: those of few different values, and those whose rows near each other
+ * have similar ones. Of columns that it has no room for, the least and the
+ * greatest rank are known.
  *
  * Life:   builder_create -> value ... -> finish ... -> destroy; then find
  * Errors: CORRUPT for bytes that the builder cannot have made
@@ -35,9 +30,7 @@
 #include "columns/columns.h"
 #include "filters/locator.h"
 
-#define ORDER_RUN 256   /* rows, a power of two */
-#define ORDER_GROUP 256 /* most items of a group, */
-#define ORDER_CELL 20   /* and of each of its cells */
+#define ORDER_GROUP 128 /* most items of a group that has several values */
 
 /* Of a part. What is more may be anywhere. */
 #define ORDER_COLUMNS_MAX 1024
@@ -107,7 +100,7 @@ struct order_sink {
 };
 
 /* Passes the blocks of a part of `row_count` rows to `sink`, and starts again.
- * What takes more than a few bytes may take about `budget` bytes. */
+ * Lists and groups may take about `budget` bytes. */
 COLANDER_CHECKED enum colander_code
 order_builder_finish(struct order_builder *builder, uint32_t row_count,
                      uint64_t budget, const struct order_sink *sink,
@@ -126,37 +119,54 @@ order_place(uint64_t path_hash)
     return (uint32_t)(path_hash >> 33);
 }
 
+/* Steps of values or groups, ascending. */
+struct order_entries {
+    const uint8_t *data; /* borrowed */
+    uint32_t count;
+    unsigned size;  /* of an entry */
+    unsigned width; /* of its step */
+};
+
+/* A column of a block, from which it borrows. */
+struct order_column_view {
+    enum colander_type type;
+    unsigned width; /* of a step; 0: there are neither values nor groups */
+    bool has_zeros; /* maybe */
+    uint64_t low;   /* the least rank */
+    uint64_t high;
+    uint32_t item_count;
+    uint32_t first_group; /* its number in the part */
+    struct colander_slice beginning;
+    struct order_entries values; /* of the list */
+    struct order_entries groups;
+};
+
 /* Where to look for the rows of a range. */
 enum order_where {
     ORDER_NOWHERE, /* there are none */
     ORDER_COLUMN,  /* in the rows of the column */
-    ORDER_RUNS,    /* in some of its runs */
     ORDER_LISTS,   /* under hashes in the locator, and in groups */
 };
 
 struct order_answer {
     enum order_where where;
-    uint64_t item_count;   /* LISTS: of the range, about */
-    uint32_t first_value;  /* LISTS: indexes for order_hash, */
-    uint32_t end_value;    /* up to here */
-    uint32_t first_group;  /* LISTS: indexes of groups of the column, */
-    uint32_t end_group;    /* up to here */
-    uint32_t group_start;  /* number of the column's first group in the part */
-    uint32_t group_count;  /* of the column */
-    uint64_t low;          /* the steps of the range, */
-    uint64_t high;         /* both included */
-    const uint8_t *hashes; /* borrowed from the block, as are the others */
-    const uint8_t *groups; /* the steps with which they begin */
-    const uint8_t *runs;
-    unsigned width; /* bytes of a step */
+    struct order_column_view column;
+    uint64_t item_count;  /* LISTS: of the range, about */
+    uint32_t first_value; /* LISTS: indexes for order_hash, */
+    uint32_t end_value;   /* up to here */
+    uint32_t first_group; /* LISTS: indexes of groups of the column, */
+    uint32_t end_group;   /* up to here */
+    uint64_t low;         /* the places of the range, */
+    uint64_t high;        /* both included */
 };
 
 /* Finds where values of the span are. `block` is the one that has the place of
  * the column, if the part has a column there. */
-COLANDER_CHECKED enum colander_code
-order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
-           const struct order_span *span, struct order_answer *answer,
-           struct colander_error *err);
+COLANDER_CHECKED enum colander_code order_find(struct colander_slice block,
+                                               uint64_t path_hash,
+                                               const struct order_span *span,
+                                               struct order_answer *answer,
+                                               struct colander_error *err);
 
 /* Returns hash `i` of the answer, from `first_value` to below `end_value`. */
 uint64_t order_hash(const struct order_answer *answer, uint32_t i);
@@ -168,18 +178,13 @@ uint32_t order_group_place(const struct order_answer *answer, uint32_t i);
 bool order_has_group(struct colander_slice block, uint32_t first_place,
                      uint32_t place);
 
-/* Adds the rows of group `i` of the answer that may be in its range, in any
- * order. The block has the group. */
+/* Adds the rows of group `i` of the answer that may be in its range. The block
+ * has the group. */
 COLANDER_CHECKED enum colander_code
 order_group(const struct order_answer *answer, uint32_t i,
             struct colander_slice block, uint32_t first_place,
             uint32_t row_count, struct row_ranges *ranges,
             struct colander_error *err);
-
-/* Adds the runs of the answer to `ranges`, which is empty. */
-COLANDER_CHECKED enum colander_code
-order_runs(const struct order_answer *answer, uint32_t row_count,
-           struct row_ranges *ranges, struct colander_error *err);
 
 /* ----------------------------------------------------------------- ends --- */
 
@@ -202,7 +207,6 @@ void order_ends_release(struct order_ends *ends);
 /* Adds those of a part. `block` is as of order_find. */
 COLANDER_CHECKED enum colander_code order_ends_add(struct order_ends *ends,
                                                    struct colander_slice block,
-                                                   uint32_t row_count,
                                                    uint64_t path_hash,
                                                    struct colander_error *err);
 

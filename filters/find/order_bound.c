@@ -30,8 +30,7 @@ add_file(const struct filter_file *filter, uint64_t path_hash,
                                  order_place(path_hash), &block, &first, err);
         if (code != COLANDER_OK)
             return code;
-        code = order_ends_add(ends, block->bytes, part->shape.row_count,
-                              path_hash, err);
+        code = order_ends_add(ends, block->bytes, path_hash, err);
         block_cache_release(filter->cache, block);
     }
     return code;

@@ -492,8 +492,7 @@ ask_order(const struct asked *asked, const struct filter_query *query,
                           order_place(path_hash_of(query)), block, &first, err);
     if (code != COLANDER_OK)
         return code;
-    code = order_find((*block)->bytes, part->shape.row_count,
-                      path_hash_of(query), &span, answer, err);
+    code = order_find((*block)->bytes, path_hash_of(query), &span, answer, err);
     if (code != COLANDER_OK) {
         block_cache_release(filter->cache, *block);
         *block = NULL;
@@ -546,9 +545,6 @@ find_range(const struct asked *asked, const struct filter_query *query,
         break;
     case ORDER_COLUMN:
         code = all_rows(asked->part, ranges, err);
-        break;
-    case ORDER_RUNS:
-        code = order_runs(&answer, asked->part->shape.row_count, ranges, err);
         break;
     case ORDER_LISTS:
         for (uint32_t i = answer.first_value;

@@ -12,36 +12,37 @@
 #include "filters/bits.h"
 #include "filters/order.h"
 
-#include <assert.h>
-
-/* A block of columns: whether columns are missing u8, columns u16; then the
- * directory: id u64, offset in the block u32, ascending. */
+/* A block of columns: ORDER_MARK and whether columns are missing u8, columns
+ * u16; then the directory: id u64, offset in the block u32, ascending. */
+#define ORDER_MARK 2 /* blocks of earlier versions have none */
 #define ORDER_HEAD_SIZE 3
 #define ORDER_ENTRY_SIZE 12
 
-/* Form and width u8, bits u8, size of the beginning u8, items u32, of these in
- * groups u32, values u32, groups u32, first group u32, least rank u64, greatest
- * u64, base u64; then the beginning and the lists. */
-#define ORDER_COLUMN_SIZE 47
-
-#define ORDER_HASH_SIZE 5 /* of LOCATOR_HASH_BITS */
-#define ORDER_WIDTH_MAX 8 /* bytes of a step */
+/* Width and ORDER_HAS_ZEROS u8, size of the beginning u8, items u32, values
+ * u32, groups u32, first group u32, least rank u64, greatest u64; then the
+ * beginning, the values, and the groups. */
+#define ORDER_COLUMN_SIZE 34
+#define ORDER_HAS_ZEROS 0x80 /* there are texts with zero bytes */
+#define ORDER_HASH_SIZE 5    /* of LOCATOR_HASH_BITS */
+#define ORDER_COUNT_SIZE 2
+#define ORDER_COUNT_MAX UINT16_MAX /* items of a group; of a value, or more */
+#define ORDER_WIDTH_MAX 8          /* bytes of a step */
 #define ORDER_BEGINNING_MAX 255
 
 /* A block of groups: count u16, where each begins u16; then the groups. Each
- * begins at a whole byte: items - 1 in ORDER_ITEMS_BITS, the Rice parameter in
- * ORDER_RICE_BITS; if there are several cells, the fraction of the last item,
- * and the fractions at which all cells but the first begin, as distances from
- * the one before, of the first one from 0, in rice. Then of each cell the rows,
- * in the same way. */
-#define ORDER_ITEMS_BITS 8
+ * begins at a whole byte: its kind, its first row; if it is CLOSE, the distance
+ * of the last one; otherwise the Rice parameter in ORDER_RICE_BITS, and of each
+ * item the distance of its row from the one before, in rice, and, of VALUES,
+ * the fraction. */
+#define ORDER_KIND_BITS 2
 #define ORDER_RICE_BITS 5
-#define ORDER_FRACTION_BITS 16
-#define ORDER_CELLS ((ORDER_GROUP + ORDER_CELL - 1) / ORDER_CELL)
+#define ORDER_FRACTION_BITS 3
 
-enum order_form { ORDER_FORM_ROWS, ORDER_FORM_RUNS, ORDER_FORM_LISTS };
-
-/* ---------------------------------------------------------------- scale --- */
+enum order_group_kind {
+    ORDER_GROUP_VALUES,
+    ORDER_GROUP_CLOSE, /* several values, near each other: all rows are read */
+    ORDER_GROUP_VALUE, /* of one place */
+};
 
 /* Returns the id of a column: the types of a path lie side by side. */
 static inline uint64_t
@@ -50,93 +51,15 @@ order_id(uint64_t path_hash, enum colander_type type)
     return (path_hash & ~UINT64_C(15)) | (uint64_t)type;
 }
 
-/* The scale of a column: ranks from `base` on, 2^bits of them, as steps of 64
- * bits, of which those in `mask` count. */
-struct order_scale {
-    uint64_t base;
-    uint64_t mask;
-    unsigned bits; /* 1 to 64 */
-};
-
-/* Returns the bits of steps that count in a column of this type: numbers are
- * sorted faster by fewer. */
-static inline uint64_t
-order_mask(enum colander_type type)
-{
-    return type == COLANDER_STRING || type == COLANDER_BINARY
-               ? ~UINT64_C(0)
-               : ~UINT64_C(0) << 24;
-}
-
-/* Returns the step of a rank. Ranks outside of the scale get its ends. */
-static inline uint64_t
-order_step(const struct order_scale *scale, uint64_t rank)
-{
-    const uint64_t above = rank <= scale->base ? 0 : rank - scale->base;
-
-    if (scale->bits < 64 && above >> scale->bits != 0)
-        return scale->mask;
-    return above << (64 - scale->bits) & scale->mask;
-}
-
-/* Returns how many bits lie below the upper `width` bytes of a step. */
-static inline unsigned
-order_shift(unsigned width)
-{
-    assert(width >= 1 && width <= ORDER_WIDTH_MAX);
-    return 64 - 8 * width;
-}
-
-/* Returns the upper `width` bytes of a step. */
-static inline uint64_t
-order_cut(uint64_t step, unsigned width)
-{
-    return step >> order_shift(width);
-}
-
-/* Returns the step of `width` bytes at `i` of a list, with zeros below. */
-static inline uint64_t
-order_step_at(const uint8_t *steps, size_t i, unsigned width)
-{
-    return bytes_get_le(steps + i * width, width) << order_shift(width);
-}
-
-/* Steps of a group, of which only `width` bytes are known. */
-struct order_bounds {
-    uint64_t begin;
-    uint64_t next; /* with which the next group begins */
-    unsigned width;
-};
-
-/* Returns how far `step` lies in the group. */
-static inline unsigned
-order_fraction(const struct order_bounds *bounds, uint64_t step)
-{
-    const uint64_t unit = UINT64_C(1) << order_shift(bounds->width);
-    const uint64_t length =
-        ((bounds->next - bounds->begin) >> ORDER_FRACTION_BITS) +
-        (unit >> ORDER_FRACTION_BITS) + 1;
-    const uint64_t fraction =
-        step < bounds->begin ? 0 : (step - bounds->begin) / length;
-    const unsigned most = (1u << ORDER_FRACTION_BITS) - 1;
-
-    return fraction > most ? most : (unsigned)fraction;
-}
-
-static inline size_t
-order_cell_count(size_t items)
-{
-    return (items + ORDER_CELL - 1) / ORDER_CELL;
-}
-
 /* Returns the rank of a text, but for what its column begins with. `fill`
  * repeats after the bytes without end. */
 #define ORDER_WORD_BYTES 7
 uint64_t order_word(struct colander_slice bytes, uint8_t fill);
 
-/* Returns the rank of a value in a column whose texts have this beginning. */
+/* Returns the rank of a value in a column whose texts have this beginning and
+ * maybe zero bytes. */
 uint64_t order_rank(const struct order_value *value,
-                    struct colander_slice beginning);
+                    struct colander_slice beginning, bool has_zeros);
 
 /* Sets *value to the least or, ascending, the greatest value of this rank.
  * `text` is that of a string or binary, borrowed. Returns false for a type that
@@ -145,45 +68,98 @@ bool order_value_of_rank(enum colander_type type, uint64_t rank,
                          bool is_descending, struct colander_slice text,
                          struct colander_value *value);
 
-/* -------------------------------------------------------------- reading --- */
+/* ------------------------------------------------------------- places --- */
 
-/* A column of a block, from which it borrows. */
-struct order_column_view {
-    enum order_form form;
-    unsigned width;
-    struct order_scale scale;
-    uint64_t low;
-    uint64_t high;
-    uint32_t item_count;
-    uint32_t grouped_count; /* items in groups */
-    uint32_t value_count;   /* of the list */
-    uint32_t group_count;
-    uint32_t group_start;
-    struct colander_slice beginning;
-    const uint8_t *lists;  /* runs; or steps of values, hashes, and */
-    const uint8_t *groups; /* their steps */
+/* Places are ranks without the upper bytes that all those of a column have in
+ * common, as 64 bits. Steps are their upper bytes. */
+static inline unsigned
+order_skip(uint64_t low, uint64_t high)
+{
+    return low == high ? 7 : (unsigned)__builtin_clzll(low ^ high) / 8;
+}
+
+/* Returns the bits of places that count: numbers are sorted faster by fewer. */
+static inline uint64_t
+order_mask(enum colander_type type)
+{
+    return type == COLANDER_INTEGER ? ~UINT64_C(0) << 16 : ~UINT64_C(0);
+}
+
+static inline uint64_t
+order_place_of(uint64_t rank, unsigned skip, enum colander_type type)
+{
+    return rank << 8 * skip & order_mask(type);
+}
+
+static inline unsigned
+order_shift(unsigned width)
+{
+    return 64 - 8 * width;
+}
+
+/* The places of a group: from that of its first step to about that of the next
+ * one. */
+struct order_bounds {
+    uint64_t begin;
+    uint64_t length; /* of a fraction */
 };
 
-/* Finds a column in the directory of the block; *is_there: it has one. */
-COLANDER_CHECKED enum colander_code
-order_column_find(struct colander_slice block, uint32_t row_count, uint64_t id,
-                  struct order_column_view *column, bool *is_there,
-                  struct colander_error *err);
+static inline struct order_bounds
+order_bounds_of(uint64_t begin, uint64_t end, unsigned width)
+{
+    const uint64_t above = begin < end ? end - begin : 0;
+    const uint64_t last = bits_mask(order_shift(width)); /* of a step */
 
-/* Returns how many items a group has that has `near` items between it and the
- * nearer end of the column. Groups at both ends have one, so that the first
- * values are known, and grow to the middle. */
+    return (struct order_bounds){begin, (above >> ORDER_FRACTION_BITS) +
+                                            (last >> ORDER_FRACTION_BITS) + 1};
+}
+
+/* Returns how far a place lies in the group. */
+static inline uint64_t
+order_fraction(const struct order_bounds *bounds, uint64_t place)
+{
+    const uint64_t fraction =
+        place < bounds->begin ? 0 : (place - bounds->begin) / bounds->length;
+    const uint64_t most = bits_mask(ORDER_FRACTION_BITS);
+
+    return fraction < most ? fraction : most;
+}
+
+/* Returns how many items a group has that has `near` of `count` items between
+ * it and the nearer end of the column. Groups at both ends of a long column
+ * have one, so that the first values are known, and grow to the middle. */
 #define ORDER_ENDS 16
 #define ORDER_GROUP_SHARE 8
 
 static inline size_t
-order_group_items(uint64_t near)
+order_group_items(size_t near, size_t count)
 {
-    if (near <= ORDER_ENDS)
-        return 1;
-    return near >= ORDER_GROUP_SHARE * ORDER_GROUP
-               ? ORDER_GROUP
-               : (size_t)1 << bits_log2(near / ORDER_GROUP_SHARE);
+    const size_t size = near / ORDER_GROUP_SHARE;
+
+    if (count < ORDER_GROUP_SHARE * ORDER_GROUP || size >= ORDER_GROUP)
+        return ORDER_GROUP;
+    return near <= ORDER_ENDS ? 1 : size;
+}
+
+/* ------------------------------------------------------------- reading --- */
+
+/* Finds a column in the directory of the block; *is_there: it has one. */
+COLANDER_CHECKED enum colander_code
+order_column_find(struct colander_slice block, uint64_t id,
+                  struct order_column_view *column, bool *is_there,
+                  struct colander_error *err);
+
+/* An entry is one of a value or group: its step, its items, the hash. */
+static inline uint64_t
+order_entry_step(const struct order_entries *entries, size_t i)
+{
+    return bytes_get_le(entries->data + i * entries->size, entries->width);
+}
+
+static inline uint32_t
+order_entry_count(const struct order_entries *entries, size_t i)
+{
+    return bytes_get_le16(entries->data + i * entries->size + entries->width);
 }
 
 /* ------------------------------------------------------------- building --- */
@@ -193,7 +169,7 @@ order_group_items(uint64_t near)
 
 /* A value of a row. */
 struct order_item {
-    uint64_t rank;  /* later its step */
+    uint64_t rank;  /* later its place */
     uint64_t entry; /* of the locator: its row and hash */
 };
 
@@ -204,6 +180,20 @@ struct order_repeated {
     bool is_needy; /* the locator leads to too many other rows */
 };
 
+/* A value of the list, or a group. */
+struct order_part {
+    uint64_t step;
+    uint64_t hash;
+    uint32_t count; /* items */
+    uint32_t size;  /* bytes of a group */
+};
+
+struct order_parts {
+    struct order_part *parts;
+    size_t count;
+    size_t capacity;
+};
+
 /* A column while its part is built. */
 struct order_column {
     uint64_t id;
@@ -212,89 +202,52 @@ struct order_column {
     struct order_item *items;
     size_t count;
     size_t capacity;
-    uint64_t text_size;         /* of all texts */
-    struct colander_buffer odd; /* texts that begin otherwise */
-    size_t odd_count;
+    uint64_t text_size; /* of all texts */
     bool has_beginning;
+    bool has_zeros; /* some text has */
     uint8_t beginning_size;
     uint8_t beginning[ORDER_BEGINNING_MAX]; /* of nearly all texts */
 
     /* What it becomes. */
-    uint64_t low;  /* the least rank, */
-    uint64_t high; /* and the greatest */
-    enum order_form form;
-    unsigned width;
-    struct colander_buffer bytes; /* its code */
-    double waste; /* rows read by runs for a row that is wanted */
-    struct order_scale scale;
+    uint64_t low;   /* the least rank, */
+    uint64_t high;  /* and the greatest */
+    unsigned width; /* 0: only these are known */
+    uint32_t first_group;
+    struct order_parts values;
+    struct order_parts groups;
+    size_t grouped_count;   /* items in groups */
+    struct bit_writer bits; /* of these */
 
-    /* Of LISTS. */
     struct order_repeated *repeated;
     size_t repeated_count;
     size_t repeated_capacity;
-    size_t single_count; /* items of values that are not repeated */
 };
 
-/* The groups of all columns of a part. */
-struct order_groups {
-    struct bit_writer bits;
-    uint32_t *begins; /* in the bytes of `bits` */
-    size_t count;
-    size_t capacity;
-    uint32_t row_count;       /* of the part */
-    struct order_item *spare; /* for the items of any column */
-};
-
-/* Cuts the beginning if too many texts do not have it. */
-void order_column_settle(struct order_column *column);
-
-/* Chooses the form of the column: LISTS if it would be the best, whatever it
- * takes. */
+/* Sorts the items by their places, with `spare` for as many, and finds the
+ * values that are repeated. */
 COLANDER_CHECKED enum colander_code
-order_column_measure(struct order_column *column, uint32_t row_count,
-                     struct colander_error *err);
+order_column_sort(struct order_column *column, struct order_item *spare,
+                  const struct order_sink *sink, struct colander_error *err);
 
-/* Returns the size of the code of runs. */
-uint64_t order_runs_size(const struct order_column *column, uint32_t row_count);
-
-/* Codes the head of the column, with room for lists of `size` bytes. */
+/* Codes the column, with needy values of up to `needy_max` items in groups, and
+ * those of more in the list. */
 COLANDER_CHECKED enum colander_code
-order_column_put_head(struct order_column *column, const uint32_t counts[4],
-                      size_t size, struct colander_error *err);
+order_column_code(struct order_column *column, struct order_item *spare,
+                  size_t needy_max, uint32_t row_count,
+                  struct colander_error *err);
 
-/* Sorts the items of LISTS by their steps, with `spare` for as many, and finds
- * the values that are repeated. */
+/* Forgets the code: the values may be in any row of the column. */
+void order_column_forget(struct order_column *column);
+
+/* Returns how many bytes the code has for values and groups. */
+uint64_t order_column_size(const struct order_column *column);
+
+void order_column_release(struct order_column *column);
+
+/* Passes the blocks of columns, ascending by their ids, to the sink. */
 COLANDER_CHECKED enum colander_code
-order_lists_sort(struct order_column *column, struct order_item *spare,
+order_blocks_put(struct order_column *const *columns, size_t count, bool is_cut,
                  const struct order_sink *sink, struct colander_error *err);
-
-/* Codes LISTS with at most `size_max` bytes of groups. Sets *size to that of
- * the groups, or, if they do not fit, *fits to false. */
-COLANDER_CHECKED enum colander_code
-order_lists_code(struct order_column *column, struct order_groups *groups,
-                 uint64_t size_max, uint64_t *size, bool *fits,
-                 struct colander_error *err);
-
-/* Passes the blocks of all groups to the sink. */
-COLANDER_CHECKED enum colander_code
-order_groups_put(const struct order_groups *groups,
-                 const struct order_sink *sink, struct colander_error *err);
-
-/* Returns how much the column needs lists: more if runs serve it badly, less if
- * it has long texts. */
-double order_column_need(const struct order_column *column);
-
-/* Codes the column and takes what it needs of *left bytes. If they are not
- * enough, its form is a worse one. */
-COLANDER_CHECKED enum colander_code
-order_column_code(struct order_column *column, struct order_groups *groups,
-                  uint64_t *left, struct colander_error *err);
-
-static inline uint32_t
-order_run_count(uint32_t row_count)
-{
-    return (row_count + ORDER_RUN - 1) / ORDER_RUN;
-}
 
 static inline uint32_t
 order_row(const struct order_item *item)

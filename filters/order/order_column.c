@@ -1,286 +1,416 @@
 /*
- * Orders: chooses the form of a column, and writes it.
+ * Orders: the code of a column.
+ *
+ * A value that many rows have is listed with its hash, which leads the locator
+ * to them. All other items are in groups, in the order of their places.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "filters/order/order_code.h"
 
 #include <stdlib.h>
 
-/* So few values are read faster than they are searched for. */
-#define FEW_VALUES 64
-#define FEW_FOR_LISTS 1024
+#define REPEATED_MAX ((size_t)1 << 14) /* in a list */
 
-/* Runs serve a column well if they read at most so many rows for one that is
- * wanted. */
-#define WASTE_GOOD 1.5
-#define SAMPLE_MAX 512
-#define QUESTIONS 32
+/* A value is needy if the locator reads more than this many rows for each one
+ * that has it, and some more. */
+#define WASTE_MAX 3
+#define READ_ANYWAY 48
 
-#define TEXT_SHORT 32
+/* Rows that lie so close together are read as a whole. */
+#define CLOSE_ROWS 2
 
-/* ---------------------------------------------------------------- scale --- */
+/* Neighbouring groups of which one of so many may have one step. */
+#define SAME_STEPS 32
+
+/* Of a group: its head, and for each item, as the Rice parameter is of the mean
+ * distance of rows. */
+#define GROUP_HEAD_SIZE 16
+#define GROUP_ITEM_SIZE 4
+
+/* -------------------------------------------------------------- sorting --- */
+
+#define DIGIT_BITS 12
+#define DIGITS (1u << DIGIT_BITS)
+
+/* Sorts by the bits of a digit; else as before. */
+static void
+sort_digit(const struct order_item *from, struct order_item *into, size_t count,
+           unsigned shift)
+{
+    uint32_t places[DIGITS] = {0};
+    uint32_t place = 0;
+
+    for (size_t i = 0; i < count; i++)
+        places[from[i].rank >> shift & (DIGITS - 1)]++;
+    for (unsigned digit = 0; digit < DIGITS; digit++) {
+        const uint32_t size = places[digit];
+
+        places[digit] = place;
+        place += size;
+    }
+    for (size_t i = 0; i < count; i++)
+        into[places[from[i].rank >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+/* Makes places of the ranks, and sorts by them. */
+static void
+sort_places(struct order_column *column, struct order_item *spare)
+{
+    const unsigned skip = order_skip(column->low, column->high);
+    struct order_item *items = column->items;
+    unsigned shift = (unsigned)__builtin_ctzll(order_mask(column->type));
+    uint64_t differ = 0;
+    bool is_sorted = true;
+
+    for (size_t i = 0; i < column->count; i++) {
+        items[i].rank = order_place_of(items[i].rank, skip, column->type);
+        differ |= items[i].rank ^ items[0].rank;
+        is_sorted &= i == 0 || items[i - 1].rank <= items[i].rank;
+    }
+    for (; shift < 64 && !is_sorted; shift += DIGIT_BITS) {
+        struct order_item *sorted = spare;
+
+        if ((differ >> shift & (DIGITS - 1)) == 0)
+            continue;
+        sort_digit(items, sorted, column->count, shift);
+        spare = items;
+        items = sorted;
+    }
+    if (items != column->items)
+        memcpy(column->items, items, column->count * sizeof(*items));
+}
+
+static uint64_t
+hash_of(const struct order_item *item)
+{
+    return item->entry >> (64 - LOCATOR_HASH_BITS);
+}
 
 static int
-compare_ranks(const void *a, const void *b)
+compare_entries(const void *a, const void *b)
 {
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
+    const uint64_t left = ((const struct order_item *)a)->entry;
+    const uint64_t right = ((const struct order_item *)b)->entry;
 
     return (left > right) - (left < right);
 }
 
-/* Some ranks of a column, ascending. */
-struct sample {
-    uint64_t ranks[SAMPLE_MAX];
-    uint16_t firsts[SAMPLE_MAX]; /* where another rank begins */
-    size_t count;
-    size_t different; /* of `firsts` */
-};
-
+/* Puts items of one place that have one hash side by side. */
 static void
-take_sample(const struct order_column *column, struct sample *sample)
+sort_hashes(struct order_item *items, size_t count)
 {
-    const size_t count =
-        column->count < SAMPLE_MAX ? column->count : SAMPLE_MAX;
+    size_t same = 1;
 
-    for (size_t i = 0; i < count; i++)
-        sample->ranks[i] = column->items[i * column->count / count].rank;
-    qsort(sample->ranks, count, sizeof(sample->ranks[0]), compare_ranks);
-    sample->count = count;
-    sample->different = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (i == 0 || sample->ranks[i] != sample->ranks[i - 1])
-            sample->firsts[sample->different++] = (uint16_t)i;
-    }
-}
-
-/* Covers all ranks, but for some far away from the others. */
-static struct order_scale
-scale_of(const struct order_column *column, const struct sample *sample)
-{
-    const size_t count = sample->count;
-    const uint64_t first = sample->ranks[count / 64];
-    const uint64_t last = sample->ranks[count - 1 - count / 64];
-    const uint64_t spread = last == first ? 1 : last - first;
-    struct order_scale scale = {column->low, order_mask(column->type), 1};
-    uint64_t top = column->high;
-
-    if (first - column->low > spread)
-        scale.base = first - spread;
-    if (top - last > spread)
-        top = last + spread;
-    if (top > scale.base)
-        scale.bits = 64 - (unsigned)__builtin_clzll(top - scale.base);
-    return scale;
-}
-
-/* ----------------------------------------------------------------- runs --- */
-
-/* The least and the greatest step of a run; of an empty one the first is the
- * greater. */
-struct run {
-    uint64_t low;
-    uint64_t high;
-};
-
-uint64_t
-order_runs_size(const struct order_column *column, uint32_t row_count)
-{
-    return (uint64_t)order_run_count(row_count) * 2 * column->width;
-}
-
-static struct run *
-make_runs(const struct order_column *column, uint32_t row_count)
-{
-    const uint32_t run_count = order_run_count(row_count);
-    struct run *runs = calloc(run_count, sizeof(*runs));
-
-    if (runs == NULL)
-        return NULL;
-    for (uint32_t i = 0; i < run_count; i++)
-        runs[i] = (struct run){UINT64_MAX, 0};
-    for (size_t i = 0; i < column->count; i++) {
-        struct run *run = &runs[order_row(&column->items[i]) / ORDER_RUN];
-        const uint64_t step = column->items[i].rank;
-
-        if (step < run->low)
-            run->low = step;
-        if (step > run->high)
-            run->high = step;
-    }
-    return runs;
-}
-
-/* Asks for about one of a hundred values at a time, with steps of `width`
- * bytes. Returns how many times as many runs have to be read as would do, if
- * all values were in one place. */
-static double
-waste_of(const struct run *runs, uint32_t run_count,
-         const struct sample *sample, unsigned width)
-{
-    double waste = 0;
-    uint32_t used = 0;
-
-    for (uint32_t i = 0; i < run_count; i++)
-        used += runs[i].low <= runs[i].high;
-    for (size_t i = 0; i < QUESTIONS; i++) {
-        const size_t begin = sample->firsts[i * sample->different / QUESTIONS];
-        size_t end = begin + sample->count / 100;
-        uint64_t low = sample->ranks[begin];
-        uint64_t high = sample->ranks[end < sample->count ? end : begin];
-        uint32_t hits = 0;
-
-        for (end = begin; end < sample->count && sample->ranks[end] <= high;)
-            end++;
-        low = order_cut(low, width);
-        high = order_cut(high, width);
-        for (uint32_t k = 0; k < run_count; k++)
-            hits += order_cut(runs[k].low, width) <= high &&
-                    order_cut(runs[k].high, width) >= low &&
-                    runs[k].low <= runs[k].high;
-        waste += (double)hits / used /
-                 ((double)(end - begin) / (double)sample->count);
-    }
-    return waste / QUESTIONS;
-}
-
-/* ---------------------------------------------------------------- forms --- */
-
-enum colander_code
-order_column_measure(struct order_column *column, uint32_t row_count,
-                     struct colander_error *err)
-{
-    const uint32_t run_count = order_run_count(row_count);
-    struct sample sample;
-    struct run *runs;
-
-    column->form = ORDER_FORM_ROWS;
-    column->width = 1;
-    column->scale.bits = 1;
-    column->low = column->items == NULL ? 0 : UINT64_MAX;
-    for (size_t i = 0; i < column->count && column->items != NULL; i++) {
-        const uint64_t rank = column->items[i].rank;
-
-        column->low = rank < column->low ? rank : column->low;
-        column->high = rank > column->high ? rank : column->high;
-    }
-    if (column->count < FEW_VALUES || column->items == NULL)
-        return COLANDER_OK;
-    take_sample(column, &sample);
-    column->scale = scale_of(column, &sample);
-    for (size_t i = 0; i < column->count; i++)
-        column->items[i].rank =
-            order_step(&column->scale, column->items[i].rank);
-    for (size_t i = 0; i < sample.count; i++)
-        sample.ranks[i] = order_step(&column->scale, sample.ranks[i]);
-    runs = make_runs(column, row_count);
-    if (runs == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory to build a filter");
-    column->waste = waste_of(runs, run_count, &sample, ORDER_WIDTH_MAX);
-    while (column->width < ORDER_WIDTH_MAX &&
-           waste_of(runs, run_count, &sample, column->width) >
-               column->waste * 1.125)
-        column->width++;
-    free(runs);
-    column->form = column->waste <= WASTE_GOOD || column->count < FEW_FOR_LISTS
-                       ? ORDER_FORM_RUNS
-                       : ORDER_FORM_LISTS;
-    return COLANDER_OK;
-}
-
-double
-order_column_need(const struct order_column *column)
-{
-    const uint64_t shorts = column->text_size / column->count / TEXT_SHORT;
-
-    return column->waste / (1 + (double)shorts);
-}
-
-/* -------------------------------------------------------------- writing --- */
-
-/* Room for what is written must be reserved. */
-static void
-put(struct colander_buffer *bytes, uint64_t number, size_t size)
-{
-    bytes_put_le(bytes->data + bytes->size, number, size);
-    bytes->size += size;
-}
-
-enum colander_code
-order_column_put_head(struct order_column *column, const uint32_t counts[4],
-                      size_t size, struct colander_error *err)
-{
-    const struct colander_slice beginning =
-        colander_slice_of(column->beginning, column->beginning_size);
-    struct colander_buffer *bytes = &column->bytes;
-    enum colander_code code = colander_buffer_reserve(
-        bytes, ORDER_COLUMN_SIZE + beginning.size + size, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    put(bytes, (uint64_t)column->width << 4 | column->form, 1);
-    put(bytes, column->scale.bits, 1);
-    put(bytes, beginning.size, 1);
-    put(bytes, column->count, 4);
-    for (size_t i = 0; i < 4; i++)
-        put(bytes, counts[i], 4);
-    put(bytes, column->low, 8);
-    put(bytes, column->high, 8);
-    put(bytes, column->scale.base, 8);
-    return colander_buffer_append(bytes, beginning.data, beginning.size, err);
+    while (same < count && hash_of(&items[same]) == hash_of(&items[0]))
+        same++;
+    if (same < count)
+        qsort(items, count, sizeof(*items), compare_entries);
 }
 
 static enum colander_code
-put_runs(struct order_column *column, uint32_t row_count,
-         struct colander_error *err)
+add_repeated(struct order_column *column, size_t begin, size_t count,
+             const struct order_sink *sink, struct colander_error *err)
 {
-    const uint32_t count = order_run_count(row_count);
-    struct run *runs = make_runs(column, row_count);
-    enum colander_code code;
+    const uint64_t most = WASTE_MAX * (uint64_t)count + READ_ANYWAY;
+    const uint64_t entry = column->items[begin].entry;
+    enum colander_code code =
+        array_reserve(&column->repeated, column->repeated_count,
+                      &column->repeated_capacity, 1, err);
 
-    if (runs == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory to build a filter");
-    code = order_column_put_head(column, (const uint32_t[4]){0},
-                                 order_runs_size(column, row_count), err);
-    for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
-        put(&column->bytes, order_cut(runs[i].low, column->width),
-            column->width);
-        put(&column->bytes, order_cut(runs[i].high, column->width),
-            column->width);
+    if (code != COLANDER_OK)
+        return code;
+    column->repeated[column->repeated_count++] = (struct order_repeated){
+        .begin = (uint32_t)begin,
+        .count = (uint32_t)count,
+        .is_needy = sink->count(sink->context,
+                                entry & ~bits_mask(64 - LOCATOR_HASH_BITS),
+                                (unsigned)(entry >> LOCATOR_ROW_BITS) &
+                                    (LOCATOR_TAGS - 1),
+                                most) > most,
+    };
+    return COLANDER_OK;
+}
+
+/* Returns the least width with which nearly all groups that differ have
+ * different steps. */
+static unsigned
+choose_width(const struct order_column *column)
+{
+    size_t counts[ORDER_WIDTH_MAX + 1] = {0};
+    unsigned width = ORDER_WIDTH_MAX;
+    size_t total = 0;
+    size_t lost = 0;
+    size_t step;
+
+    for (size_t i = 0; i < column->count - 1; i += step) {
+        const size_t near = i < column->count - i ? i : column->count - i;
+        uint64_t differ;
+
+        step = order_group_items(near, column->count);
+        if (step >= column->count - i)
+            step = column->count - 1 - i;
+        differ = column->items[i].rank ^ column->items[i + step].rank;
+        counts[differ == 0 ? 0 : __builtin_clzll(differ) / 8 + 1]++;
+        total += differ != 0;
     }
-    free(runs);
-    return code;
+    while (width > 1 && lost + counts[width] <= total / SAME_STEPS)
+        lost += counts[width--];
+    return width;
 }
 
 enum colander_code
-order_column_code(struct order_column *column, struct order_groups *groups,
-                  uint64_t *left, struct colander_error *err)
+order_column_sort(struct order_column *column, struct order_item *spare,
+                  const struct order_sink *sink, struct colander_error *err)
+{
+    struct order_item *items = column->items;
+    const size_t count = column->count;
+    enum colander_code code = COLANDER_OK;
+    size_t begin = 0;
+    size_t same = 0; /* the end of those of the same place */
+    size_t end;
+
+    sort_places(column, spare);
+    for (; begin < count && code == COLANDER_OK; begin = end) {
+        if (begin == same) {
+            while (same < count && items[same].rank == items[begin].rank)
+                same++;
+            sort_hashes(items + begin, same - begin);
+        }
+        for (end = begin + 1;
+             end < same && hash_of(&items[end]) == hash_of(&items[begin]);)
+            end++;
+        if (end - begin >= ORDER_REPEATED_MIN &&
+            column->repeated_count < REPEATED_MAX)
+            code = add_repeated(column, begin, end - begin, sink, err);
+    }
+    column->width = choose_width(column);
+    return code;
+}
+
+/* ------------------------------------------------------------- dividing --- */
+
+static enum colander_code
+add_part(struct order_parts *parts, const struct order_column *column,
+         const struct order_item *first, size_t count,
+         struct colander_error *err)
+{
+    enum colander_code code =
+        array_reserve(&parts->parts, parts->count, &parts->capacity, 1, err);
+
+    if (code == COLANDER_OK)
+        parts->parts[parts->count++] = (struct order_part){
+            .step = first->rank >> order_shift(column->width),
+            .hash = hash_of(first),
+            .count = (uint32_t)count,
+        };
+    return code;
+}
+
+/* Copies items to those in groups, and ends groups with `size_max` of them. The
+ * last one begins at *begin. */
+static enum colander_code
+add_grouped(struct order_column *column, struct order_item *grouped,
+            size_t *begin, const struct order_item *items, size_t count,
+            size_t size_max, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
-    const unsigned width = column->width; /* of runs */
-    uint64_t size = 0;
-    bool fits = false;
 
-    if (column->form == ORDER_FORM_LISTS)
-        code = order_lists_code(column, groups, *left, &size, &fits, err);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (column->grouped_count - *begin >= size_max) {
+            code = add_part(&column->groups, column, grouped + *begin,
+                            column->grouped_count - *begin, err);
+            *begin = column->grouped_count;
+        }
+        grouped[column->grouped_count++] = items[i];
+    }
+    return code;
+}
+
+static enum colander_code
+end_group(struct order_column *column, const struct order_item *grouped,
+          size_t *begin, struct colander_error *err)
+{
+    const size_t count = column->grouped_count - *begin;
+    enum colander_code code = COLANDER_OK;
+
+    if (count > 0)
+        code = add_part(&column->groups, column, grouped + *begin, count, err);
+    *begin = column->grouped_count;
+    return code;
+}
+
+/* Lists the values that are listed, and copies all other items to `grouped`.
+ * Groups of a value of their own have all its items, and no others. */
+static enum colander_code
+divide(struct order_column *column, struct order_item *grouped,
+       size_t needy_max, struct colander_error *err)
+{
+    const struct order_repeated *value = column->repeated;
+    const struct order_repeated *values_end =
+        column->repeated + column->repeated_count;
+    enum colander_code code = COLANDER_OK;
+    size_t begin = 0;
+    size_t end;
+
+    for (size_t i = 0; i < column->count && code == COLANDER_OK; i = end) {
+        const struct order_item *item = &column->items[i];
+        const size_t near = i < column->count - i ? i : column->count - i;
+
+        end = i + 1;
+        if (value == values_end || value->begin != i) {
+            code = add_grouped(column, grouped, &begin, item, 1,
+                               order_group_items(near, column->count), err);
+            continue;
+        }
+        end = i + value->count;
+        if (!value->is_needy || value->count > needy_max) {
+            code = add_part(&column->values, column, item, value->count, err);
+        } else {
+            code = end_group(column, grouped, &begin, err);
+            if (code == COLANDER_OK)
+                code = add_grouped(column, grouped, &begin, item, value->count,
+                                   ORDER_COUNT_MAX, err);
+            if (code == COLANDER_OK)
+                code = end_group(column, grouped, &begin, err);
+        }
+        value++;
+    }
+    return code == COLANDER_OK ? end_group(column, grouped, &begin, err) : code;
+}
+
+/* --------------------------------------------------------------- groups --- */
+
+/* Sorts a few items by their rows. */
+static void
+sort_rows(struct order_item *items, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        const struct order_item item = items[i];
+        size_t at = i;
+
+        for (; at > 0 && order_row(&items[at - 1]) > order_row(&item); at--)
+            items[at] = items[at - 1];
+        items[at] = item;
+    }
+}
+
+/* Writes the group of these items, which become sorted by rows. */
+static enum colander_code
+put_group(struct order_item *items, size_t count,
+          const struct order_bounds *bounds, uint32_t row_count,
+          struct bit_writer *bits, struct colander_error *err)
+{
+    const bool is_one = items[0].rank == items[count - 1].rank;
+    const unsigned row_bits = bits_width_below(row_count);
+    enum colander_code code = bit_writer_reserve(
+        bits, GROUP_HEAD_SIZE + count * GROUP_ITEM_SIZE, err);
+    uint32_t before;
+    uint32_t span;
+    unsigned rice;
+
     if (code != COLANDER_OK)
         return code;
-    if (!fits && column->form != ORDER_FORM_ROWS) {
-        column->width = width;
-        /* more than a byte for a value is more than a few */
-        size = order_runs_size(column, groups->row_count);
-        column->form = size > column->count && size > *left ? ORDER_FORM_ROWS
-                                                            : ORDER_FORM_RUNS;
-        size =
-            column->form == ORDER_FORM_RUNS && size > column->count ? size : 0;
+    sort_rows(items, count);
+    before = order_row(&items[0]);
+    span = order_row(&items[count - 1]) - before;
+    if (!is_one && span <= CLOSE_ROWS * count) {
+        bit_put(bits, ORDER_GROUP_CLOSE, ORDER_KIND_BITS);
+        bit_put(bits, before, row_bits);
+        bit_put(bits, span, row_bits);
+        bit_put_padding(bits);
+        return COLANDER_OK;
     }
-    *left -= size;
-    if (column->form == ORDER_FORM_ROWS)
-        code = order_column_put_head(column, (const uint32_t[4]){0}, 0, err);
-    else if (column->form == ORDER_FORM_RUNS)
-        code = put_runs(column, groups->row_count, err);
+    rice = bits_rice_parameter(span, (uint32_t)count);
+    bit_put(bits, is_one ? ORDER_GROUP_VALUE : ORDER_GROUP_VALUES,
+            ORDER_KIND_BITS);
+    bit_put(bits, before, row_bits);
+    bit_put(bits, rice, ORDER_RICE_BITS);
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t row = order_row(&items[i]);
+
+        bit_put_rice(bits, row - before, rice);
+        if (!is_one)
+            bit_put(bits, order_fraction(bounds, items[i].rank),
+                    ORDER_FRACTION_BITS);
+        before = row;
+    }
+    bit_put_padding(bits);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+put_groups(struct order_column *column, struct order_item *grouped,
+           uint32_t row_count, struct colander_error *err)
+{
+    const unsigned shift = order_shift(column->width);
+    struct order_part *groups = column->groups.parts;
+    const size_t count = column->groups.count;
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const size_t before = column->bits.bytes.size;
+        const uint64_t end =
+            i + 1 < count
+                ? groups[i + 1].step << shift
+                : order_place_of(column->high,
+                                 order_skip(column->low, column->high),
+                                 column->type);
+        const struct order_bounds bounds =
+            order_bounds_of(groups[i].step << shift, end, column->width);
+
+        code = put_group(grouped, groups[i].count, &bounds, row_count,
+                         &column->bits, err);
+        groups[i].size = (uint32_t)(column->bits.bytes.size - before);
+        grouped += groups[i].count;
+    }
     return code;
+}
+
+static void
+clear_code(struct order_column *column)
+{
+    column->values.count = column->groups.count = column->grouped_count = 0;
+    colander_buffer_clear(&column->bits.bytes);
+}
+
+enum colander_code
+order_column_code(struct order_column *column, struct order_item *spare,
+                  size_t needy_max, uint32_t row_count,
+                  struct colander_error *err)
+{
+    enum colander_code code;
+
+    clear_code(column);
+    code = divide(column, spare, needy_max, err);
+    if (code == COLANDER_OK)
+        code = put_groups(column, spare, row_count, err);
+    return code;
+}
+
+void
+order_column_forget(struct order_column *column)
+{
+    clear_code(column);
+    column->width = 0;
+}
+
+uint64_t
+order_column_size(const struct order_column *column)
+{
+    return column->bits.bytes.size +
+           column->values.count *
+               (column->width + ORDER_COUNT_SIZE + ORDER_HASH_SIZE) +
+           column->groups.count * (column->width + ORDER_COUNT_SIZE + 2);
+}
+
+void
+order_column_release(struct order_column *column)
+{
+    free(column->items);
+    free(column->repeated);
+    free(column->values.parts);
+    free(column->groups.parts);
+    colander_buffer_release(&column->bits.bytes);
 }

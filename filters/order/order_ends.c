@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define TEXT_MAX (ORDER_BEGINNING_MAX + 8)
+#define TEXT_MAX (ORDER_BEGINNING_MAX + ORDER_WORD_BYTES)
 
 struct order_end {
     uint64_t rank;  /* of a type without bytes */
@@ -48,7 +48,8 @@ set_text(struct order_end *end, uint64_t rank, bool is_descending,
         return false;
     if (beginning.size > 0)
         memcpy(end->text, beginning.data, beginning.size);
-    bytes_put_be64(end->text + beginning.size, rank);
+    rank = htobe64(rank);
+    memcpy(end->text + beginning.size, &rank, ORDER_WORD_BYTES);
     end->text_size = (uint16_t)(beginning.size + ORDER_WORD_BYTES);
     while (end->text_size > beginning.size &&
            end->text[end->text_size - 1] == 0)
@@ -56,102 +57,31 @@ set_text(struct order_end *end, uint64_t rank, bool is_descending,
     return true;
 }
 
-/* Adds an end for `count` items whose steps are `step` or, with `width` bytes
- * known, those behind it. */
-static enum colander_code
-add_end(struct order_ends *ends, const struct order_column_view *column,
-        uint64_t step, uint64_t count, struct colander_error *err)
+/* Sets the end at a step: its least value or, ascending, its greatest. */
+static bool
+set_end(struct order_end *end, const struct order_ends *ends,
+        const struct order_column_view *column, uint64_t step)
 {
-    const unsigned shift = 64 - column->scale.bits;
-    const uint64_t unknown = column->width == ORDER_WIDTH_MAX
-                                 ? 0
-                                 : ~UINT64_C(0) >> 8 * column->width;
-    struct order_end *end;
-    enum colander_code code =
-        array_reserve(&ends->ends, ends->count, &ends->capacity, 1, err);
+    const unsigned skip = order_skip(column->low, column->high);
+    const unsigned shift = order_shift(column->width);
+    const uint64_t place =
+        step << shift | (ends->is_descending ? 0 : bits_mask(shift));
 
-    if (code != COLANDER_OK)
-        return code;
-    end = &ends->ends[ends->count];
-    end->count = count;
-    if (!ends->is_descending)
-        step |= unknown | ~column->scale.mask;
-    end->rank = column->scale.base + (step >> shift);
-    if (ends->is_descending && step == 0)
+    end->rank = place >> 8 * skip;
+    if (skip > 0) /* what all have in common */
+        end->rank |= column->low & ~(UINT64_MAX >> 8 * skip);
+    if (end->rank < column->low)
         end->rank = column->low;
-    if (!ends->is_descending && step == UINT64_MAX)
+    if (end->rank > column->high)
         end->rank = column->high;
-    if (!has_texts(ends) ||
-        set_text(end, end->rank, ends->is_descending, column->beginning))
-        ends->count++;
-    return COLANDER_OK;
+    return !has_texts(ends) ||
+           set_text(end, end->rank, ends->is_descending, column->beginning);
 }
-
-/* ---------------------------------------------------------------- forms --- */
-
-static enum colander_code
-add_runs(struct order_ends *ends, const struct order_column_view *column,
-         uint32_t row_count, struct colander_error *err)
-{
-    const uint32_t run_count = order_run_count(row_count);
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < run_count && code == COLANDER_OK; i++) {
-        const uint64_t low = order_step_at(column->lists, 2 * i, column->width);
-        const uint64_t high =
-            order_step_at(column->lists, 2 * i + 1, column->width);
-
-        if (low <= high)
-            code =
-                add_end(ends, column, ends->is_descending ? high : low, 1, err);
-    }
-    return code;
-}
-
-static enum colander_code
-add_lists(struct order_ends *ends, const struct order_column_view *column,
-          struct colander_error *err)
-{
-    const uint32_t count = column->value_count;
-    const unsigned width = column->width;
-    enum colander_code code = COLANDER_OK;
-    uint64_t total = 0;
-
-    for (uint32_t i = 0;
-         i < count && total < ends->wanted && code == COLANDER_OK; i++) {
-        code = add_end(ends, column,
-                       order_step_at(column->lists,
-                                     ends->is_descending ? count - 1 - i : i,
-                                     width),
-                       ORDER_REPEATED_MIN, err);
-        total += ORDER_REPEATED_MIN;
-    }
-    total = 0;
-    for (uint32_t i = 0;
-         i < column->group_count && total < ends->wanted && code == COLANDER_OK;
-         i++) {
-        const uint64_t items = order_group_items(total);
-        /* items of a group lie up to the step of the next one */
-        const uint32_t group =
-            ends->is_descending ? column->group_count - 1 - i : i + (items > 1);
-        const uint64_t step = group < column->group_count
-                                  ? order_step_at(column->groups, group, width)
-                                  : column->scale.mask;
-
-        code = add_end(ends, column, step, items, err);
-        total += items;
-    }
-    return code;
-}
-
-/* --------------------------------------------------------------- adding --- */
 
 static int
-compare_ends(const void *a, const void *b, void *context)
+compare_ends(const struct order_ends *ends, const struct order_end *left,
+             const struct order_end *right)
 {
-    const struct order_ends *ends = context;
-    const struct order_end *left = a;
-    const struct order_end *right = b;
     int order = (left->rank > right->rank) - (left->rank < right->rank);
 
     if (has_texts(ends))
@@ -161,42 +91,84 @@ compare_ends(const void *a, const void *b, void *context)
     return ends->is_descending ? -order : order;
 }
 
-/* Keeps the first ends, as many as are wanted. */
-static void
-trim(struct order_ends *ends)
+/* Adds an end. Sets *is_beyond if there are enough before it. */
+static enum colander_code
+add_end(struct order_ends *ends, const struct order_end *end, bool *is_beyond,
+        struct colander_error *err)
 {
-    uint64_t total = 0;
-    size_t kept = 0;
+    enum colander_code code;
+    size_t at = ends->count;
 
-    qsort_r(ends->ends, ends->count, sizeof(*ends->ends), compare_ends, ends);
-    while (kept < ends->count && total < ends->wanted)
-        total += ends->ends[kept++].count;
-    ends->count = kept;
-    ends->total = total;
+    while (at > 0 && compare_ends(ends, end, &ends->ends[at - 1]) < 0)
+        at--;
+    *is_beyond = at == ends->count && ends->total >= ends->wanted;
+    if (*is_beyond)
+        return COLANDER_OK;
+    code = array_reserve(&ends->ends, ends->count, &ends->capacity, 1, err);
+    if (code != COLANDER_OK)
+        return code;
+    memmove(ends->ends + at + 1, ends->ends + at,
+            (ends->count++ - at) * sizeof(*end));
+    ends->ends[at] = *end;
+    ends->total += end->count;
+    while (ends->total - ends->ends[ends->count - 1].count >= ends->wanted)
+        ends->total -= ends->ends[--ends->count].count;
+    return COLANDER_OK;
+}
+
+/* Adds values or groups. The items of a group lie up to the step of the next
+ * one. */
+static enum colander_code
+add_entries(struct order_ends *ends, const struct order_column_view *column,
+            const struct order_entries *entries, struct colander_error *err)
+{
+    const bool are_groups = entries == &column->groups;
+    const uint32_t count = entries->count;
+    const uint64_t last =
+        order_place_of(column->high, order_skip(column->low, column->high),
+                       column->type) >>
+        order_shift(column->width);
+    enum colander_code code = COLANDER_OK;
+    bool is_beyond = false;
+    struct order_end end;
+
+    for (uint32_t i = 0; i < count && !is_beyond && code == COLANDER_OK; i++) {
+        const uint32_t at = ends->is_descending ? count - 1 - i : i;
+        uint64_t step = order_entry_step(entries, at);
+
+        end.count = order_entry_count(entries, at);
+        if (are_groups && !ends->is_descending && end.count > 1)
+            step = at + 1 < count ? order_entry_step(entries, at + 1) : last;
+        if (set_end(&end, ends, column, step))
+            code = add_end(ends, &end, &is_beyond, err);
+    }
+    return code;
 }
 
 enum colander_code
 order_ends_add(struct order_ends *ends, struct colander_slice block,
-               uint32_t row_count, uint64_t path_hash,
-               struct colander_error *err)
+               uint64_t path_hash, struct colander_error *err)
 {
     struct order_column_view column;
+    struct order_end end;
     bool is_there;
-    enum colander_code code =
-        order_column_find(block, row_count, order_id(path_hash, ends->type),
-                          &column, &is_there, err);
+    bool is_beyond;
+    enum colander_code code = order_column_find(
+        block, order_id(path_hash, ends->type), &column, &is_there, err);
 
     if (code != COLANDER_OK || !is_there)
         return code;
-    if (column.form == ORDER_FORM_LISTS)
-        code = add_lists(ends, &column, err);
-    else if (column.form == ORDER_FORM_RUNS)
-        code = add_runs(ends, &column, row_count, err);
-    else
-        code = add_end(ends, &column, ends->is_descending ? 0 : UINT64_MAX,
-                       column.item_count, err);
-    if (code == COLANDER_OK && ends->count > 0)
-        trim(ends);
+    if (column.width > 0) {
+        code = add_entries(ends, &column, &column.values, err);
+        if (code == COLANDER_OK)
+            code = add_entries(ends, &column, &column.groups, err);
+        return code;
+    }
+    end.count = column.item_count;
+    end.rank = ends->is_descending ? column.low : column.high;
+    if (!has_texts(ends) ||
+        set_text(&end, end.rank, ends->is_descending, column.beginning))
+        code = add_end(ends, &end, &is_beyond, err);
     return code;
 }
 

@@ -3,7 +3,13 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/array.h"
 #include "filters/order/order_code.h"
+
+/* More are not worth the search: values of the list, and groups if less than
+ * one of so many is out of the range. */
+#define VALUES_MAX 4096
+#define GROUPS_LEFT 8
 
 static enum colander_code
 fail_damaged(struct colander_error *err)
@@ -11,218 +17,186 @@ fail_damaged(struct colander_error *err)
     return COLANDER_FAIL(err, COLANDER_CORRUPT, "an order block is damaged");
 }
 
-/* Returns how many bytes the lists of a column have. */
-static uint64_t
-lists_size(const struct order_column_view *column, uint32_t row_count)
+/* -------------------------------------------------------------- columns --- */
+
+/* Reads entries of values or groups, and moves past them. */
+static bool
+read_entries(struct colander_slice *bytes, uint32_t count, unsigned width,
+             unsigned more, struct order_entries *entries)
 {
-    switch (column->form) {
-    case ORDER_FORM_ROWS:
-        return 0;
-    case ORDER_FORM_RUNS:
-        return (uint64_t)order_run_count(row_count) * 2 * column->width;
-    case ORDER_FORM_LISTS:
-        return (uint64_t)column->value_count *
-                   (column->width + ORDER_HASH_SIZE) +
-               (uint64_t)column->group_count * column->width;
-    }
-    return UINT64_MAX;
+    const uint64_t size = (uint64_t)count * (width + more);
+
+    *entries = (struct order_entries){bytes->data, count, width + more, width};
+    if (size > bytes->size || (width == 0 && count > 0))
+        return false;
+    *bytes = colander_slice_of(bytes->data + size, bytes->size - size);
+    return true;
 }
 
 static bool
-read_column(struct colander_slice bytes, uint32_t row_count,
-            enum colander_type type, struct order_column_view *column)
+read_column(struct colander_slice bytes, struct order_column_view *column)
 {
     const uint8_t *at = bytes.data;
+    const size_t head = ORDER_COLUMN_SIZE;
 
-    if (bytes.size < ORDER_COLUMN_SIZE)
+    if (bytes.size < head || bytes.size - head < at[1])
         return false;
-    column->form = (enum order_form)(at[0] & 0xf);
-    column->width = at[0] >> 4;
-    column->scale.bits = at[1];
-    column->scale.mask = order_mask(type);
-    column->beginning = colander_slice_of(at + ORDER_COLUMN_SIZE, at[2]);
-    column->item_count = bytes_get_le32(at + 3);
-    column->grouped_count = bytes_get_le32(at + 7);
-    column->value_count = bytes_get_le32(at + 11);
-    column->group_count = bytes_get_le32(at + 15);
-    column->group_start = bytes_get_le32(at + 19);
-    column->low = bytes_get_le64(at + 23);
-    column->high = bytes_get_le64(at + 31);
-    column->scale.base = bytes_get_le64(at + 39);
-    column->lists = at + ORDER_COLUMN_SIZE + column->beginning.size;
-    column->groups = column->lists + (size_t)column->value_count *
-                                         (column->width + ORDER_HASH_SIZE);
-    return column->form <= ORDER_FORM_LISTS && column->width >= 1 &&
-           column->width <= ORDER_WIDTH_MAX && column->scale.bits >= 1 &&
-           column->scale.bits <= 64 &&
-           column->group_start < ORDER_GROUP_PLACE &&
-           column->group_count < ORDER_GROUP_PLACE - column->group_start &&
-           column->grouped_count <= column->item_count &&
-           lists_size(column, row_count) + column->beginning.size <=
-               bytes.size - ORDER_COLUMN_SIZE;
+    column->width = at[0] & (ORDER_HAS_ZEROS - 1);
+    column->has_zeros = (at[0] & ORDER_HAS_ZEROS) != 0;
+    column->beginning = colander_slice_of(at + head, at[1]);
+    column->item_count = bytes_get_le32(at + 2);
+    column->first_group = bytes_get_le32(at + 14);
+    column->low = bytes_get_le64(at + 18);
+    column->high = bytes_get_le64(at + 26);
+    bytes = colander_slice_of(at + head + at[1], bytes.size - head - at[1]);
+    return column->width <= ORDER_WIDTH_MAX &&
+           read_entries(&bytes, bytes_get_le32(at + 6), column->width,
+                        ORDER_COUNT_SIZE + ORDER_HASH_SIZE, &column->values) &&
+           read_entries(&bytes, bytes_get_le32(at + 10), column->width,
+                        ORDER_COUNT_SIZE, &column->groups) &&
+           column->first_group < ORDER_GROUP_PLACE &&
+           column->groups.count < ORDER_GROUP_PLACE - column->first_group;
 }
 
 enum colander_code
-order_column_find(struct colander_slice block, uint32_t row_count, uint64_t id,
+order_column_find(struct colander_slice block, uint64_t id,
                   struct order_column_view *column, bool *is_there,
                   struct colander_error *err)
 {
-    uint32_t low = 0;
-    uint32_t high = 0;
+    const uint8_t *entries = block.data + ORDER_HEAD_SIZE;
+    size_t count = 0;
+    uint32_t offset;
+    size_t i;
 
     *is_there = false;
     if (block.size >= ORDER_HEAD_SIZE)
-        high = bytes_get_le16(block.data + 1);
-    if (block.size < ORDER_HEAD_SIZE + (size_t)high * ORDER_ENTRY_SIZE)
+        count = bytes_get_le16(block.data + 1);
+    if (block.size < ORDER_HEAD_SIZE + count * ORDER_ENTRY_SIZE ||
+        (block.data[0] & ORDER_MARK) == 0)
         return fail_damaged(err);
-    while (low < high && !*is_there) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint8_t *entry =
-            block.data + ORDER_HEAD_SIZE + (size_t)middle * ORDER_ENTRY_SIZE;
-        const uint64_t other = bytes_get_le64(entry);
-        const uint32_t offset = bytes_get_le32(entry + 8);
-
-        if (other == id) {
-            if (offset > block.size ||
-                !read_column(
-                    colander_slice_of(block.data + offset, block.size - offset),
-                    row_count, (enum colander_type)(id & 15), column))
-                return fail_damaged(err);
-            *is_there = true;
-        } else if (other < id) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
+    array_search(i, count, bytes_get_le64(entries + i * ORDER_ENTRY_SIZE) < id);
+    if (i == count || bytes_get_le64(entries + i * ORDER_ENTRY_SIZE) != id)
+        return COLANDER_OK;
+    offset = bytes_get_le32(entries + i * ORDER_ENTRY_SIZE + 8);
+    column->type = (enum colander_type)(id & 15);
+    if (offset > block.size ||
+        !read_column(
+            colander_slice_of(block.data + offset, block.size - offset),
+            column))
+        return fail_damaged(err);
+    *is_there = true;
     return COLANDER_OK;
 }
 
-/* Returns how many of `count` steps are below `step` or, `or_equal`, not above
- * it. */
+/* --------------------------------------------------------------- ranges --- */
+
+/* Returns how many steps are below `step` or, `or_equal`, not above it. */
 static uint32_t
-count_below(const uint8_t *steps, uint32_t count, unsigned width, uint64_t step,
-            bool or_equal)
+count_below(const struct order_entries *entries, uint64_t step, bool or_equal)
 {
-    uint32_t low = 0;
-    uint32_t high = count;
+    size_t i;
 
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        const uint64_t other = order_step_at(steps, middle, width);
-
-        if (other < step || (or_equal && other == step))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    array_search(i, entries->count,
+                 order_entry_step(entries, i) < step ||
+                     (or_equal && order_entry_step(entries, i) == step));
+    return (uint32_t)i;
 }
 
-/* More are not worth the search. */
-#define VALUES_MAX 4096
+/* Adds the items of entries from `first` to before `end`. */
+static void
+add_items(struct order_answer *answer, const struct order_entries *entries,
+          uint32_t first, uint32_t end)
+{
+    for (uint32_t i = first; i < end; i++)
+        answer->item_count += order_entry_count(entries, i);
+}
 
 /* Sets the answer to the values and groups in its range. */
 static void
-answer_lists(const struct order_column_view *column,
-             struct order_answer *answer)
+answer_lists(struct order_answer *answer)
 {
-    const unsigned width = column->width;
-    const uint64_t known = ~UINT64_C(0) << order_shift(width);
-    const uint64_t low = answer->low & known;
-    const uint64_t high = answer->high & known;
-    const uint32_t value_count = column->value_count;
-    const uint32_t group_count = column->group_count;
-    uint32_t values;
-    uint32_t groups;
+    const struct order_entries *values = &answer->column.values;
+    const struct order_entries *groups = &answer->column.groups;
+    const unsigned shift = order_shift(answer->column.width);
+    const uint64_t low = answer->low >> shift;
+    const uint64_t high = answer->high >> shift;
 
-    answer->hashes = column->lists + (size_t)value_count * width;
-    answer->groups = column->groups;
-    answer->group_start = column->group_start;
-    answer->group_count = group_count;
-    answer->first_value =
-        count_below(column->lists, value_count, width, low, false);
-    answer->end_value =
-        count_below(column->lists, value_count, width, high, true);
-    answer->first_group =
-        count_below(answer->groups, group_count, width, low, false);
-    answer->end_group =
-        count_below(answer->groups, group_count, width, high, true);
+    answer->first_value = count_below(values, low, false);
+    answer->end_value = count_below(values, high, true);
+    answer->first_group = count_below(groups, low, false);
+    answer->end_group = count_below(groups, high, true);
     /* a group ends where the next one begins, maybe with the same step */
     if (answer->first_group > 0)
         answer->first_group--;
+    answer->where = ORDER_COLUMN;
     if (answer->end_value < answer->first_value ||
-        answer->end_group < answer->first_group) { /* damaged */
-        answer->where = ORDER_COLUMN;
-        return;
-    }
-    values = answer->end_value - answer->first_value;
-    groups = answer->end_group - answer->first_group;
-    if (values > 0)
-        answer->item_count += (uint64_t)values *
-                              (column->item_count - column->grouped_count) /
-                              value_count;
-    if (groups > 0)
-        answer->item_count +=
-            (uint64_t)groups * column->grouped_count / group_count;
-    if (values > VALUES_MAX || groups > group_count / 2 + 2)
-        answer->where = ORDER_COLUMN;
-    else if (values > 0 || groups > 0)
-        answer->where = ORDER_LISTS;
+        answer->end_group < answer->first_group || /* it is damaged, */
+        answer->end_value - answer->first_value > VALUES_MAX ||
+        answer->end_group - answer->first_group >
+            groups->count - groups->count / GROUPS_LEFT)
+        return; /* or this is too much */
+    add_items(answer, values, answer->first_value, answer->end_value);
+    add_items(answer, groups, answer->first_group, answer->end_group);
+    answer->where = answer->item_count > 0 ? ORDER_LISTS : ORDER_NOWHERE;
 }
 
 enum colander_code
-order_find(struct colander_slice block, uint32_t row_count, uint64_t path_hash,
+order_find(struct colander_slice block, uint64_t path_hash,
            const struct order_span *span, struct order_answer *answer,
            struct colander_error *err)
 {
     const uint64_t id = order_id(path_hash, span->low.type);
-    struct order_column_view column = {.width = 1};
+    struct order_column_view *column = &answer->column;
     enum colander_code code;
     uint64_t low;
     uint64_t high;
+    unsigned skip;
     bool is_there;
 
     memset(answer, 0, sizeof(*answer));
-    code = order_column_find(block, row_count, id, &column, &is_there, err);
+    code = order_column_find(block, id, column, &is_there, err);
     if (code != COLANDER_OK)
         return code;
     answer->where = ORDER_NOWHERE;
     if (!is_there) {
-        if (block.data[0] != 0)
+        if ((block.data[0] & ~ORDER_MARK) != 0)
             answer->where = ORDER_COLUMN; /* columns are missing */
         return COLANDER_OK;
     }
-    low = order_rank(&span->low, column.beginning);
-    high = order_rank(&span->high, column.beginning);
-    if (low > column.high || high < column.low || low > high)
+    low = order_rank(&span->low, column->beginning, column->has_zeros);
+    high = order_rank(&span->high, column->beginning, column->has_zeros);
+    if (low > column->high || high < column->low || low > high)
         return COLANDER_OK;
-    answer->width = column.width;
-    answer->low = order_step(&column.scale, low);
-    answer->high = order_step(&column.scale, high);
-    if (column.form == ORDER_FORM_ROWS) {
+    if (column->width == 0) {
         answer->where = ORDER_COLUMN;
-    } else if (column.form == ORDER_FORM_RUNS) {
-        answer->where = ORDER_RUNS;
-        answer->runs = column.lists;
-    } else {
-        answer_lists(&column, answer);
+        return COLANDER_OK;
     }
+    skip = order_skip(column->low, column->high);
+    answer->low = order_place_of(low < column->low ? column->low : low, skip,
+                                 column->type);
+    answer->high = order_place_of(high > column->high ? column->high : high,
+                                  skip, column->type);
+    answer_lists(answer);
     return COLANDER_OK;
 }
 
 uint64_t
 order_hash(const struct order_answer *answer, uint32_t i)
 {
-    return bytes_get_le(answer->hashes + (size_t)i * ORDER_HASH_SIZE,
+    const struct order_entries *values = &answer->column.values;
+
+    return bytes_get_le(values->data + (size_t)(i + 1) * values->size -
+                            ORDER_HASH_SIZE,
                         ORDER_HASH_SIZE)
            << (64 - LOCATOR_HASH_BITS);
 }
 
+/* --------------------------------------------------------------- groups --- */
+
 uint32_t
 order_group_place(const struct order_answer *answer, uint32_t i)
 {
-    return ORDER_GROUP_PLACE + answer->group_start + i;
+    return ORDER_GROUP_PLACE + answer->column.first_group + i;
 }
 
 bool
@@ -233,66 +207,43 @@ order_has_group(struct colander_slice block, uint32_t first_place,
            place - first_place < bytes_get_le16(block.data);
 }
 
-/* Adds the rows of the next `count` items of a group, of a cell. */
-static enum colander_code
-add_cell(struct bit_reader *bits, unsigned rice, uint64_t count, bool is_wanted,
-         uint32_t row_count, struct row_ranges *ranges,
-         struct colander_error *err)
+static struct order_bounds
+bounds_of(const struct order_answer *answer, uint32_t i)
 {
-    enum colander_code code = COLANDER_OK;
-    uint64_t row = 0;
+    const struct order_column_view *column = &answer->column;
+    const unsigned shift = order_shift(column->width);
 
-    for (uint64_t i = 0; i < count && code == COLANDER_OK; i++) {
-        row += bit_take_rice(bits, rice);
-        if (bit_overran(bits) || row >= row_count)
-            return fail_damaged(err);
-        if (is_wanted)
-            code =
-                row_ranges_add(ranges, (uint32_t)row, (uint32_t)row + 1, err);
-    }
-    return code;
+    return order_bounds_of(
+        order_entry_step(&column->groups, i) << shift,
+        i + 1 < column->groups.count
+            ? order_entry_step(&column->groups, i + 1) << shift
+            : order_place_of(column->high,
+                             order_skip(column->low, column->high),
+                             column->type),
+        column->width);
 }
 
-/* Reads where all cells but the first begin, and the fraction of the last item.
- */
-static void
-take_fractions(struct bit_reader *bits, size_t cell_count, uint64_t *fractions)
-{
-    const uint64_t last = bit_take(bits, ORDER_FRACTION_BITS);
-    const unsigned rice =
-        bits_rice_parameter((uint32_t)last, (uint32_t)cell_count);
-    uint64_t fraction = 0;
-
-    for (size_t i = 0; i + 1 < cell_count; i++)
-        fractions[i] = fraction += bit_take_rice(bits, rice);
-    fractions[cell_count - 1] = last;
-}
-
-/* Adds the rows of a group that may have a step from `low` to `high`. */
+/* Adds those of the next `count` items, from a row on, whose fraction is from
+ * `low` to `high`; if they have none, all. */
 static enum colander_code
-add_rows(struct bit_reader *bits, const struct order_bounds *bounds,
-         uint64_t low, uint64_t high, uint32_t row_count,
+add_rows(struct bit_reader *bits, uint64_t row, uint32_t count,
+         bool has_fractions, uint64_t low, uint64_t high, uint32_t row_count,
          struct row_ranges *ranges, struct colander_error *err)
 {
-    uint64_t left = bit_take(bits, ORDER_ITEMS_BITS) + 1;
     const unsigned rice = (unsigned)bit_take(bits, ORDER_RICE_BITS);
-    const size_t cell_count = order_cell_count(left);
-    const unsigned first = order_fraction(bounds, low);
-    const unsigned last = order_fraction(bounds, high);
-    uint64_t fractions[ORDER_CELLS]; /* at which the next cell begins */
     enum colander_code code = COLANDER_OK;
 
-    if (cell_count > 1)
-        take_fractions(bits, cell_count, fractions);
-    for (size_t i = 0; i < cell_count && code == COLANDER_OK; i++) {
-        const uint64_t count = left < ORDER_CELL ? left : ORDER_CELL;
+    for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        uint64_t fraction = low;
 
-        if (i > 0 && fractions[i - 1] > last)
-            break; /* so have all later cells */
-        code = add_cell(bits, rice, count,
-                        cell_count == 1 || fractions[i] >= first, row_count,
-                        ranges, err);
-        left -= count;
+        row += bit_take_rice(bits, rice);
+        if (has_fractions)
+            fraction = bit_take(bits, ORDER_FRACTION_BITS);
+        if (bit_overran(bits) || row >= row_count)
+            return fail_damaged(err);
+        if (fraction >= low && fraction <= high)
+            code =
+                row_ranges_add(ranges, (uint32_t)row, (uint32_t)row + 1, err);
     }
     return code;
 }
@@ -303,49 +254,35 @@ order_group(const struct order_answer *answer, uint32_t i,
             uint32_t row_count, struct row_ranges *ranges,
             struct colander_error *err)
 {
+    const struct order_bounds bounds = bounds_of(answer, i);
+    const unsigned shift = order_shift(answer->column.width);
+    const unsigned row_bits = bits_width_below(row_count);
     const uint32_t place = order_group_place(answer, i);
-    const unsigned width = answer->width;
     struct bit_reader bits = {.data = block.data, .size = block.size};
-    const struct order_bounds bounds = {
-        order_step_at(answer->groups, i, width),
-        i + 1 < answer->group_count
-            ? order_step_at(answer->groups, i + 1, width)
-            : ~UINT64_C(0) << order_shift(width),
-        width};
+    enum order_group_kind kind;
+    uint64_t row;
+    uint64_t end;
     size_t at;
 
-    if (!order_has_group(block, first_place, place) ||
-        bounds.next < bounds.begin)
+    if (!order_has_group(block, first_place, place))
         return fail_damaged(err);
     at = 2 + 2 * (size_t)(place - first_place);
     if (at + 2 > block.size)
         return fail_damaged(err);
     bits.at = UINT64_C(8) * bytes_get_le16(block.data + at);
     bits.end = UINT64_C(8) * block.size;
-    return add_rows(&bits, &bounds, answer->low, answer->high, row_count,
-                    ranges, err);
-}
-
-enum colander_code
-order_runs(const struct order_answer *answer, uint32_t row_count,
-           struct row_ranges *ranges, struct colander_error *err)
-{
-    const uint32_t run_count = order_run_count(row_count);
-    const unsigned width = answer->width;
-    const uint64_t known = ~UINT64_C(0) << order_shift(width);
-    const uint64_t low = answer->low & known;
-    const uint64_t high = answer->high & known;
-    enum colander_code code = COLANDER_OK;
-
-    for (uint32_t run = 0; run < run_count && code == COLANDER_OK; run++) {
-        const uint32_t first = run * ORDER_RUN;
-        const uint32_t left = row_count - first;
-
-        if (order_step_at(answer->runs, 2 * (size_t)run, width) > high ||
-            order_step_at(answer->runs, 2 * (size_t)run + 1, width) < low)
-            continue;
-        code = row_ranges_add(
-            ranges, first, first + (left < ORDER_RUN ? left : ORDER_RUN), err);
-    }
-    return code;
+    kind = (enum order_group_kind)bit_take(&bits, ORDER_KIND_BITS);
+    row = bit_take(&bits, row_bits);
+    if (kind == ORDER_GROUP_VALUE &&
+        bounds.begin >> shift < answer->low >> shift)
+        return COLANDER_OK;
+    if (kind != ORDER_GROUP_CLOSE)
+        return add_rows(
+            &bits, row, order_entry_count(&answer->column.groups, i),
+            kind == ORDER_GROUP_VALUES, order_fraction(&bounds, answer->low),
+            order_fraction(&bounds, answer->high), row_count, ranges, err);
+    end = row + bit_take(&bits, row_bits) + 1;
+    if (bit_overran(&bits) || end > row_count)
+        return fail_damaged(err);
+    return row_ranges_add(ranges, (uint32_t)row, (uint32_t)end, err);
 }

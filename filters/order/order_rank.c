@@ -5,10 +5,8 @@
  * one rank, but never the opposite order.
  *
  * The rank of a text is its first seven bytes behind the beginning that most
- * texts of its column share, and how many bytes it has there: from 1 for none,
- * to 9 for more than seven. A text that does not begin so comes before or after
- * all that do, and gets the least or the greatest rank. The empty text is the
- * only other one with the rank 0.
+ * texts of its column share. A text that does not begin so comes before or
+ * after all that do, and gets the least or the greatest rank.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -51,15 +49,12 @@ number_of_word(uint64_t word)
 uint64_t
 order_word(struct colander_slice bytes, uint8_t fill)
 {
-    const size_t size =
-        bytes.size < ORDER_WORD_BYTES ? bytes.size : ORDER_WORD_BYTES;
-    uint8_t word[8];
+    uint8_t word[ORDER_WORD_BYTES + 1];
 
     memset(word, fill, sizeof(word));
-    if (size > 0)
-        memcpy(word, bytes.data, size);
-    if (fill == 0)
-        word[ORDER_WORD_BYTES] = (uint8_t)(1 + size + (bytes.size > size));
+    if (bytes.size > 0)
+        memcpy(word, bytes.data,
+               bytes.size < ORDER_WORD_BYTES ? bytes.size : ORDER_WORD_BYTES);
     return bytes_get_be64(word);
 }
 
@@ -143,7 +138,8 @@ shifted(const struct order_value *value, uint64_t rank, bool is_exact)
 }
 
 uint64_t
-order_rank(const struct order_value *value, struct colander_slice beginning)
+order_rank(const struct order_value *value, struct colander_slice beginning,
+           bool has_zeros)
 {
     struct colander_slice bytes = value->bytes;
     size_t shared;
@@ -151,8 +147,6 @@ order_rank(const struct order_value *value, struct colander_slice beginning)
 
     if (value->type != COLANDER_STRING && value->type != COLANDER_BINARY)
         return shifted(value, value->word, value->is_exact);
-    if (bytes.size == 0 && value->fill == 0)
-        return 0;
     shared = bytes.size < beginning.size ? bytes.size : beginning.size;
     order = shared == 0 ? 0 : memcmp(bytes.data, beginning.data, shared);
     if (order == 0 && bytes.size < beginning.size)
@@ -163,7 +157,8 @@ order_rank(const struct order_value *value, struct colander_slice beginning)
         bytes.data += shared;
     bytes.size -= shared;
     return shifted(value, order_word(bytes, value->fill),
-                   value->fill == 0 && bytes.size <= ORDER_WORD_BYTES);
+                   value->fill == 0 && bytes.size < ORDER_WORD_BYTES &&
+                       !has_zeros);
 }
 
 bool

@@ -226,12 +226,10 @@ ask(size_t column, const struct order_span *span)
 
     memset(model.rows, 0, sizeof(model.rows));
     OK(order_find(block_of(order_place(path_of(column)), &first),
-                  model.row_count, path_of(column), span, &answer, NULL));
+                  path_of(column), span, &answer, NULL));
     if (answer.where == ORDER_COLUMN) {
         for (size_t i = 0; i < model.columns[column].count; i++)
             model.rows[model.columns[column].items[i].row] = true;
-    } else if (answer.where == ORDER_RUNS) {
-        OK(order_runs(&answer, model.row_count, &ranges, NULL));
     } else if (answer.where == ORDER_LISTS) {
         for (uint32_t i = answer.first_value; i < answer.end_value; i++)
             mark_hash(order_hash(&answer, i));

@@ -149,11 +149,7 @@ look_at_order(struct colander_slice bytes)
     block = colander_slice_of(bytes.data + 10, bytes.size - 10);
     for (size_t i = 0; i < 2; i++) {
         row_ranges_clear(&ranges);
-        if (order_find(block, row_count, path, &spans[i], &answer, NULL) !=
-            COLANDER_OK)
-            continue;
-        if (answer.where == ORDER_RUNS &&
-            order_runs(&answer, row_count, &ranges, NULL) != COLANDER_OK)
+        if (order_find(block, path, &spans[i], &answer, NULL) != COLANDER_OK)
             continue;
         if (answer.where == ORDER_LISTS)
             look_at_lists(&answer, block, row_count, &ranges);
