@@ -65,7 +65,7 @@ struct colander_filter_options {
     size_t unfiltered_count;
 
     /* Bytes for lists of rows in the order of a column, by which ranges and
-     * prefixes find rows, as a share of the bytes of rows (0.0375; 0 to 1).
+     * prefixes find rows, as a share of the bytes of rows (0.036; 0 to 1).
      * They go to the columns that need them most. */
     double order_budget;
 

@@ -131,6 +131,7 @@ struct order_entries {
 struct order_column_view {
     enum colander_type type;
     unsigned width; /* of a step; 0: there are neither values nor groups */
+    unsigned grain;
     bool has_zeros; /* maybe */
     uint64_t low;   /* the least rank */
     uint64_t high;

@@ -85,8 +85,10 @@ put_column(const struct order_column *column, struct colander_buffer *bytes,
                                 column->groups.count, column->first_group};
     enum colander_code code = COLANDER_OK;
 
-    put(bytes, column->width | (column->has_zeros ? ORDER_HAS_ZEROS : 0), 1,
-        &code, err);
+    put(bytes,
+        column->width | column->grain << ORDER_GRAIN_SHIFT |
+            (column->has_zeros ? ORDER_HAS_ZEROS : 0),
+        1, &code, err);
     put(bytes, column->beginning_size, 1, &code, err);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         put(bytes, numbers[i], 4, &code, err);

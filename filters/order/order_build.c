@@ -15,6 +15,10 @@
 #define ODD_SHARE 32 /* one text of so many may begin otherwise than a column */
 #define TEXT_SHORT 32
 
+/* Bits of fractions: usual ones, and if the budget is short. */
+#define GRAIN 3
+#define GRAIN_MIN 1
+
 struct order_builder {
     struct order_column *columns;
     size_t column_count;
@@ -274,8 +278,7 @@ compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Codes all columns, and keeps what the budget has room for, the cheapest
- * first. */
+/* Codes all columns, and brings the cheapest ones to the front. */
 static enum colander_code
 code_columns(struct finish *finish, const struct order_sink *sink,
              struct colander_error *err)
@@ -290,22 +293,31 @@ code_columns(struct finish *finish, const struct order_sink *sink,
             continue;
         code = order_column_sort(column, finish->spare, sink, err);
         if (code == COLANDER_OK)
-            code = order_column_code(column, finish->spare, 0,
+            code = order_column_code(column, finish->spare, 0, GRAIN,
                                      finish->row_count, err);
     }
     if (code != COLANDER_OK)
         return code;
     qsort(finish->columns, finish->count, sizeof(*finish->columns),
           compare_prices);
+    return code;
+}
+
+/* Keeps the columns that the budget has room for, the cheapest first, with
+ * fractions of the fewest bits. */
+static void
+keep_cheapest(struct finish *finish)
+{
     for (size_t i = 0; i < finish->count; i++) {
-        const uint64_t size = order_column_size(finish->columns[i]);
+        const struct order_column *column = finish->columns[i];
+        const uint64_t size = order_column_size(column) -
+                              column->fraction_count * (GRAIN - GRAIN_MIN) / 8;
 
         if (size > finish->left)
             order_column_forget(finish->columns[i]);
         else
             finish->left -= size;
     }
-    return COLANDER_OK;
 }
 
 /* Returns about how many bytes it takes to have needy values of up to
@@ -326,28 +338,59 @@ needy_size(const struct order_column *column, size_t needy_max,
     return size;
 }
 
-/* Moves needy values of all columns to groups, as far as the budget goes: the
- * rarest first. */
-static enum colander_code
-group_needy(struct finish *finish, struct colander_error *err)
+/* Returns what all columns take for one bit more of their fractions. */
+static uint64_t
+bit_size(const struct finish *finish)
+{
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < finish->count; i++)
+        count += finish->columns[i]->fraction_count;
+    return count / 8;
+}
+
+/* Returns the greatest number of items of needy values for which all of these
+ * are in groups within the budget: the rarest come first. */
+static size_t
+choose_needy(struct finish *finish)
 {
     size_t needy_max = finish->row_count;
-    enum colander_code code = COLANDER_OK;
     uint64_t size;
 
-    do {
+    for (;;) {
         size = 0;
         for (size_t i = 0; i < finish->count; i++)
             size +=
                 needy_size(finish->columns[i], needy_max, finish->row_count);
-        if (size > finish->left)
-            needy_max -= needy_max / 8 + 1;
-    } while (size > finish->left && needy_max > 0);
+        if (size <= finish->left)
+            break;
+        needy_max -= needy_max / 8 + 1;
+    }
+    finish->left -= size;
+    return needy_max;
+}
+
+/* Codes the columns once more, with what the budget has room for: first
+ * fractions of some bits, then needy values in groups, then more bits. */
+static enum colander_code
+code_again(struct finish *finish, struct colander_error *err)
+{
+    const uint64_t bit = bit_size(finish);
+    unsigned grain = GRAIN_MIN;
+    enum colander_code code = COLANDER_OK;
+    size_t needy_max;
+
+    for (; grain < GRAIN && bit <= finish->left; grain++)
+        finish->left -= bit;
+    needy_max = choose_needy(finish);
+    for (; grain < ORDER_GRAIN_MAX && bit <= finish->left; grain++)
+        finish->left -= bit;
     for (size_t i = 0; i < finish->count && code == COLANDER_OK; i++) {
         struct order_column *column = finish->columns[i];
 
-        if (needy_size(column, needy_max, finish->row_count) > 0)
-            code = order_column_code(column, finish->spare, needy_max,
+        if (needy_size(column, needy_max, finish->row_count) > 0 ||
+            (column->fraction_count > 0 && grain != GRAIN))
+            code = order_column_code(column, finish->spare, needy_max, grain,
                                      finish->row_count, err);
     }
     return code;
@@ -390,8 +433,10 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
 
     if (code == COLANDER_OK)
         code = code_columns(&finish, sink, err);
-    if (code == COLANDER_OK)
-        code = group_needy(&finish, err);
+    if (code == COLANDER_OK) {
+        keep_cheapest(&finish);
+        code = code_again(&finish, err);
+    }
     if (code == COLANDER_OK) {
         qsort(finish.columns, finish.count, sizeof(*finish.columns),
               compare_ids);

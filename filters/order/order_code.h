@@ -18,9 +18,9 @@
 #define ORDER_HEAD_SIZE 3
 #define ORDER_ENTRY_SIZE 12
 
-/* Width and ORDER_HAS_ZEROS u8, size of the beginning u8, items u32, values
- * u32, groups u32, first group u32, least rank u64, greatest u64; then the
- * beginning, the values, and the groups. */
+/* Width, grain and ORDER_HAS_ZEROS u8, size of the beginning u8, items u32,
+ * values u32, groups u32, first group u32, least rank u64, greatest u64; then
+ * the beginning, the values, and the groups. */
 #define ORDER_COLUMN_SIZE 34
 #define ORDER_HAS_ZEROS 0x80 /* there are texts with zero bytes */
 #define ORDER_HASH_SIZE 5    /* of LOCATOR_HASH_BITS */
@@ -36,7 +36,8 @@
  * the fraction. */
 #define ORDER_KIND_BITS 2
 #define ORDER_RICE_BITS 5
-#define ORDER_FRACTION_BITS 3
+#define ORDER_GRAIN_MAX 5 /* bits of a fraction */
+#define ORDER_GRAIN_SHIFT 4
 
 enum order_group_kind {
     ORDER_GROUP_VALUES,
@@ -102,16 +103,17 @@ order_shift(unsigned width)
 struct order_bounds {
     uint64_t begin;
     uint64_t length; /* of a fraction */
+    uint64_t last;   /* the greatest one */
 };
 
 static inline struct order_bounds
-order_bounds_of(uint64_t begin, uint64_t end, unsigned width)
+order_bounds_of(uint64_t begin, uint64_t end, unsigned width, unsigned grain)
 {
     const uint64_t above = begin < end ? end - begin : 0;
     const uint64_t last = bits_mask(order_shift(width)); /* of a step */
 
-    return (struct order_bounds){begin, (above >> ORDER_FRACTION_BITS) +
-                                            (last >> ORDER_FRACTION_BITS) + 1};
+    return (struct order_bounds){begin, (above >> grain) + (last >> grain) + 1,
+                                 bits_mask(grain)};
 }
 
 /* Returns how far a place lies in the group. */
@@ -120,9 +122,8 @@ order_fraction(const struct order_bounds *bounds, uint64_t place)
 {
     const uint64_t fraction =
         place < bounds->begin ? 0 : (place - bounds->begin) / bounds->length;
-    const uint64_t most = bits_mask(ORDER_FRACTION_BITS);
 
-    return fraction < most ? fraction : most;
+    return fraction < bounds->last ? fraction : bounds->last;
 }
 
 /* Returns how many items a group has that has `near` of `count` items between
@@ -212,10 +213,12 @@ struct order_column {
     uint64_t low;   /* the least rank, */
     uint64_t high;  /* and the greatest */
     unsigned width; /* 0: only these are known */
+    unsigned grain; /* bits of a fraction */
     uint32_t first_group;
     struct order_parts values;
     struct order_parts groups;
-    size_t grouped_count;   /* items in groups */
+    size_t grouped_count;   /* items in groups, */
+    size_t fraction_count;  /* of these, with a fraction */
     struct bit_writer bits; /* of these */
 
     struct order_repeated *repeated;
@@ -229,11 +232,11 @@ COLANDER_CHECKED enum colander_code
 order_column_sort(struct order_column *column, struct order_item *spare,
                   const struct order_sink *sink, struct colander_error *err);
 
-/* Codes the column, with needy values of up to `needy_max` items in groups, and
- * those of more in the list. */
+/* Codes the column, with fractions of `grain` bits, and with needy values of up
+ * to `needy_max` items in groups; those of more are in the list. */
 COLANDER_CHECKED enum colander_code
 order_column_code(struct order_column *column, struct order_item *spare,
-                  size_t needy_max, uint32_t row_count,
+                  size_t needy_max, unsigned grain, uint32_t row_count,
                   struct colander_error *err);
 
 /* Forgets the code: the values may be in any row of the column. */

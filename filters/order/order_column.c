@@ -298,10 +298,11 @@ sort_rows(struct order_item *items, size_t count)
 
 /* Writes the group of these items, which become sorted by rows. */
 static enum colander_code
-put_group(struct order_item *items, size_t count,
+put_group(struct order_column *column, struct order_item *items, size_t count,
           const struct order_bounds *bounds, uint32_t row_count,
-          struct bit_writer *bits, struct colander_error *err)
+          struct colander_error *err)
 {
+    struct bit_writer *bits = &column->bits;
     const bool is_one = items[0].rank == items[count - 1].rank;
     const unsigned row_bits = bits_width_below(row_count);
     enum colander_code code = bit_writer_reserve(
@@ -332,10 +333,10 @@ put_group(struct order_item *items, size_t count,
 
         bit_put_rice(bits, row - before, rice);
         if (!is_one)
-            bit_put(bits, order_fraction(bounds, items[i].rank),
-                    ORDER_FRACTION_BITS);
+            bit_put(bits, order_fraction(bounds, items[i].rank), column->grain);
         before = row;
     }
+    column->fraction_count += is_one ? 0 : count;
     bit_put_padding(bits);
     return COLANDER_OK;
 }
@@ -357,11 +358,11 @@ put_groups(struct order_column *column, struct order_item *grouped,
                 : order_place_of(column->high,
                                  order_skip(column->low, column->high),
                                  column->type);
-        const struct order_bounds bounds =
-            order_bounds_of(groups[i].step << shift, end, column->width);
+        const struct order_bounds bounds = order_bounds_of(
+            groups[i].step << shift, end, column->width, column->grain);
 
-        code = put_group(grouped, groups[i].count, &bounds, row_count,
-                         &column->bits, err);
+        code = put_group(column, grouped, groups[i].count, &bounds, row_count,
+                         err);
         groups[i].size = (uint32_t)(column->bits.bytes.size - before);
         grouped += groups[i].count;
     }
@@ -371,18 +372,20 @@ put_groups(struct order_column *column, struct order_item *grouped,
 static void
 clear_code(struct order_column *column)
 {
-    column->values.count = column->groups.count = column->grouped_count = 0;
+    column->values.count = column->groups.count = 0;
+    column->grouped_count = column->fraction_count = 0;
     colander_buffer_clear(&column->bits.bytes);
 }
 
 enum colander_code
 order_column_code(struct order_column *column, struct order_item *spare,
-                  size_t needy_max, uint32_t row_count,
+                  size_t needy_max, unsigned grain, uint32_t row_count,
                   struct colander_error *err)
 {
     enum colander_code code;
 
     clear_code(column);
+    column->grain = grain;
     code = divide(column, spare, needy_max, err);
     if (code == COLANDER_OK)
         code = put_groups(column, spare, row_count, err);
@@ -393,7 +396,7 @@ void
 order_column_forget(struct order_column *column)
 {
     clear_code(column);
-    column->width = 0;
+    column->width = column->grain = 0;
 }
 
 uint64_t

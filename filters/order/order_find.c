@@ -41,7 +41,8 @@ read_column(struct colander_slice bytes, struct order_column_view *column)
 
     if (bytes.size < head || bytes.size - head < at[1])
         return false;
-    column->width = at[0] & (ORDER_HAS_ZEROS - 1);
+    column->width = at[0] & 0xf;
+    column->grain = at[0] >> ORDER_GRAIN_SHIFT & 7;
     column->has_zeros = (at[0] & ORDER_HAS_ZEROS) != 0;
     column->beginning = colander_slice_of(at + head, at[1]);
     column->item_count = bytes_get_le32(at + 2);
@@ -220,14 +221,14 @@ bounds_of(const struct order_answer *answer, uint32_t i)
             : order_place_of(column->high,
                              order_skip(column->low, column->high),
                              column->type),
-        column->width);
+        column->width, column->grain);
 }
 
 /* Adds those of the next `count` items, from a row on, whose fraction is from
  * `low` to `high`; if they have none, all. */
 static enum colander_code
-add_rows(struct bit_reader *bits, uint64_t row, uint32_t count,
-         bool has_fractions, uint64_t low, uint64_t high, uint32_t row_count,
+add_rows(struct bit_reader *bits, uint64_t row, uint32_t count, unsigned grain,
+         uint64_t low, uint64_t high, uint32_t row_count,
          struct row_ranges *ranges, struct colander_error *err)
 {
     const unsigned rice = (unsigned)bit_take(bits, ORDER_RICE_BITS);
@@ -237,8 +238,8 @@ add_rows(struct bit_reader *bits, uint64_t row, uint32_t count,
         uint64_t fraction = low;
 
         row += bit_take_rice(bits, rice);
-        if (has_fractions)
-            fraction = bit_take(bits, ORDER_FRACTION_BITS);
+        if (grain > 0)
+            fraction = bit_take(bits, grain);
         if (bit_overran(bits) || row >= row_count)
             return fail_damaged(err);
         if (fraction >= low && fraction <= high)
@@ -254,8 +255,9 @@ order_group(const struct order_answer *answer, uint32_t i,
             uint32_t row_count, struct row_ranges *ranges,
             struct colander_error *err)
 {
+    const struct order_column_view *column = &answer->column;
     const struct order_bounds bounds = bounds_of(answer, i);
-    const unsigned shift = order_shift(answer->column.width);
+    const unsigned shift = order_shift(column->width);
     const unsigned row_bits = bits_width_below(row_count);
     const uint32_t place = order_group_place(answer, i);
     struct bit_reader bits = {.data = block.data, .size = block.size};
@@ -277,10 +279,11 @@ order_group(const struct order_answer *answer, uint32_t i,
         bounds.begin >> shift < answer->low >> shift)
         return COLANDER_OK;
     if (kind != ORDER_GROUP_CLOSE)
-        return add_rows(
-            &bits, row, order_entry_count(&answer->column.groups, i),
-            kind == ORDER_GROUP_VALUES, order_fraction(&bounds, answer->low),
-            order_fraction(&bounds, answer->high), row_count, ranges, err);
+        return add_rows(&bits, row, order_entry_count(&column->groups, i),
+                        kind == ORDER_GROUP_VALUES ? column->grain : 0,
+                        order_fraction(&bounds, answer->low),
+                        order_fraction(&bounds, answer->high), row_count,
+                        ranges, err);
     end = row + bit_take(&bits, row_bits) + 1;
     if (bit_overran(&bits) || end > row_count)
         return fail_damaged(err);

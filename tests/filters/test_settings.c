@@ -139,7 +139,7 @@ TEST(a_record_of_version_1_has_later_defaults)
 
     OK(settings_decode(colander_slice_of(golden_1, sizeof(golden_1)), &settings,
                        NULL));
-    assert_true(settings->options.order_budget == 0.0375);
+    assert_true(settings->options.order_budget == 0.036);
     assert_true(settings->options.words);
     assert_int_equal(settings->options.memory_budget, 1 << 20);
     assert_int_equal(settings->options.unfiltered_count, 2);

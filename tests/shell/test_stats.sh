@@ -164,15 +164,15 @@ prints_some '^filters  of 1 SST file: [0-9,]+ bytes, [0-9.]+ % of '
 # Options that are given change, the others stay.
 refilter --rows-per-segment 64 --unfiltered text --unfiltered profile \
     --bits-per-value 8.5
-prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 67,108,864 bytes, order budget 0.0375; unfiltered: text, profile$'
+prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 67,108,864 bytes, order budget 0.036; unfiltered: text, profile$'
 run 0 stats "$part" tweets --json
 smaller=$(bytes locator_bytes)
 [ "$smaller" -lt "$all" ] || complain 'unindexed columns take as much'
 prints_some '"rows_per_segment":64,.*"bits_per_value":8.5,.*"unfiltered":\["text","profile"\],"noindex":\["text","profile"\]'
 refilter --hierarchy tree --tree-order 4 --fp-rate=0.1 --memory-budget 1m
-prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,048,576 bytes, order budget 0.0375; unfiltered: text, profile$'
+prints_some '^options  on, rows per segment 64, 32 hash bits, false-positive rate 0.1, tree of order 4 in up to 1,048,576 bytes, order budget 0.036; unfiltered: text, profile$'
 refilter --unfiltered '' --filter-bits 4000 --hash-bits 24 --rows-per-segment 0
-prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,048,576 bytes, order budget 0.0375$'
+prints_some '^options  on, rows per segment 0, 24 hash bits, 4,000 bits per file, tree of order 4 in up to 1,048,576 bytes, order budget 0.036$'
 refilter --noindex user # its name in 0.1
 prints_some '^options  .*; unfiltered: user$'
 refilter --words text,user.name
