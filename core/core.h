@@ -207,6 +207,8 @@ enum colander_log_level {
 typedef void colander_log(void *context, enum colander_log_level level,
                           const char *message);
 
+struct colander_budget;
+
 /* How a store is opened. Start from colander_options_init. The options under
  * "saved in the store" are written into the store and need not be given again.
  * For these, 0 keeps the saved value. */
@@ -232,6 +234,10 @@ struct colander_options {
     uint32_t block_size; /* target bytes of a block in new SSTs (16 KiB) */
     uint64_t sst_size;   /* target bytes of a new SST file (64 MiB) */
     uint64_t fifo_size;  /* bytes that a FIFO family keeps (1 GiB) */
+
+    /* A share in what several stores have together (NULL: the store has its
+     * own). Its sizes and counts replace those of these options. */
+    struct colander_budget *budget;
 };
 
 /* Sets the defaults, which suit a laptop. */
@@ -242,6 +248,73 @@ static inline void
 colander_options_init(struct colander_options *options)
 {
     colander_options_init_sized(options, sizeof(*options));
+}
+
+/* What several stores of a process have together. Start from
+ * colander_budget_options_init. */
+struct colander_budget_options {
+    size_t struct_size; /* set by colander_budget_options_init */
+
+    size_t cache_size;        /* as those of colander_options, but of all */
+    size_t write_buffer_size; /* stores together (64 MiB each; 512 files; */
+    uint32_t open_files_max;  /* 0: one thread for each core) */
+    uint32_t thread_count;    /* threads that load and repair filters, too */
+    uint64_t filter_memory;   /* bytes for filters in memory of all families;
+                               * their own `memory_budget` is a limit as well
+                               * (64 MiB) */
+};
+
+/* Sets the defaults. */
+COLANDER_API void
+colander_budget_options_init_sized(struct colander_budget_options *options,
+                                   size_t struct_size);
+
+static inline void
+colander_budget_options_init(struct colander_budget_options *options)
+{
+    colander_budget_options_init_sized(options, sizeof(*options));
+}
+
+/*
+ * Creates a budget, which any number of stores can be opened with: one cache of
+ * blocks and one of filters, one limit for unflushed rows, for filters in
+ * memory and for descriptors of SST files, one set of threads. NULL as
+ * `options` means the defaults. Fails with INVALID, and says which option is
+ * wrong.
+ *
+ * In addition each open store has some ten descriptors, and a few hundred KiB of
+ * memory.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_budget_create(const struct colander_budget_options *options,
+                       struct colander_budget **budget,
+                       struct colander_error *err);
+
+/* Releases the caller's reference. Stores that were opened with the budget
+ * keep it until they are closed. NULL is allowed. */
+COLANDER_API void colander_budget_release(struct colander_budget *budget);
+
+/* What the stores of a budget use now. */
+struct colander_budget_use {
+    size_t struct_size;      /* bytes that the library filled */
+    uint64_t store_count;    /* open stores */
+    uint64_t cache_size;     /* bytes of blocks in the cache of the database */
+    uint64_t unflushed_size; /* bytes of unflushed rows, with those that are
+                              * being flushed */
+    uint64_t file_count;     /* descriptors of SST files that are open */
+    uint64_t filter_memory;  /* bytes of filters in memory */
+};
+
+/* Reports it. */
+COLANDER_API void colander_budget_measure_sized(struct colander_budget *budget,
+                                                struct colander_budget_use *use,
+                                                size_t struct_size);
+
+static inline void
+colander_budget_measure(struct colander_budget *budget,
+                        struct colander_budget_use *use)
+{
+    colander_budget_measure_sized(budget, use, sizeof(*use));
 }
 
 /* When a write returns. */

@@ -24,6 +24,18 @@ options_accept(struct colander_options *options,
                const struct colander_options *given,
                struct colander_error *err);
 
+/* What a layer above keeps for all stores of a budget. The first call creates
+ * it; it is destroyed with the budget. NULL without memory. */
+struct budget_part {
+    void *(*create)(const struct colander_budget_options *options);
+    void (*destroy)(void *part);
+    /* Reports what it uses of descriptors and filter memory. */
+    void (*use)(void *part, struct colander_budget_use *use);
+};
+
+void *budget_get_part(struct colander_budget *budget,
+                      const struct budget_part *kind);
+
 /* An open store of families. */
 struct engine;
 struct sst_observer;

@@ -74,6 +74,56 @@ options_accept(struct colander_options *options,
     return sized_accept(options, sizeof(*options), given, "options", err);
 }
 
+void
+colander_budget_options_init_sized(struct colander_budget_options *options,
+                                   size_t struct_size)
+{
+    const struct colander_budget_options defaults = {
+        .cache_size = 64 * MIB,
+        .write_buffer_size = 64 * MIB,
+        .open_files_max = 512,
+        .filter_memory = 64 * MIB,
+    };
+
+    sized_return(options, struct_size, &defaults, sizeof(defaults));
+    memcpy(options, &struct_size, sizeof(struct_size));
+}
+
+void
+options_set_budget(struct colander_options *options,
+                   const struct colander_budget_options *budget)
+{
+    options->cache_size = budget->cache_size;
+    options->write_buffer_size = budget->write_buffer_size;
+    options->open_files_max = budget->open_files_max;
+    options->thread_count = budget->thread_count;
+}
+
+enum colander_code
+budget_options_accept(struct colander_budget_options *options,
+                      const struct colander_budget_options *given,
+                      struct colander_error *err)
+{
+    const uint64_t filter_memory_min = 64 * KIB;
+    struct colander_options checked;
+    enum colander_code code = COLANDER_OK;
+
+    colander_budget_options_init(options);
+    if (given != NULL)
+        code = sized_accept(options, sizeof(*options), given, "budget options",
+                            err);
+    if (code == COLANDER_OK && options->filter_memory < filter_memory_min)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "option 'filter_memory' is %" PRIu64
+                             ", not at least %" PRIu64,
+                             options->filter_memory, filter_memory_min);
+    if (code != COLANDER_OK)
+        return code;
+    colander_options_init(&checked);
+    options_set_budget(&checked, options);
+    return options_check(&checked, err);
+}
+
 /* Whether a kept option is KEEP or 0. */
 static bool
 is_kept_as_is(const struct option *option,

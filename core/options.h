@@ -32,6 +32,16 @@ COLANDER_CHECKED enum colander_code
 options_check(const struct colander_options *options,
               struct colander_error *err);
 
+/* Sets `options` to those given (NULL: the defaults), and checks them. */
+COLANDER_CHECKED enum colander_code
+budget_options_accept(struct colander_budget_options *options,
+                      const struct colander_budget_options *given,
+                      struct colander_error *err);
+
+/* Replaces the options that a budget has for all its stores. */
+void options_set_budget(struct colander_options *options,
+                        const struct colander_budget_options *budget);
+
 /* Sets the default of each kept option that is KEEP or 0. */
 void options_fill_kept(struct colander_options *options);
 

@@ -317,7 +317,7 @@ check_filter(struct checking *checking, const char *path,
 {
     struct filter_file *filter;
     enum colander_code code =
-        filter_file_open(path, checking->filters->registry.cache, &filter, err);
+        filter_file_open(path, checking->filters->commons->cache, &filter, err);
 
     *id = 0;
     if (code != COLANDER_OK)

@@ -3,7 +3,8 @@
  * sources of live/, find/ and this folder share it.
  *
  * Locks, in this order: change_mutex; names.mutex; then one of the others,
- * which are those of the registry, the recent rows, the log and the worker. The
+ * which are those of the registry, the recent rows, the log and the commons,
+ * whose mutex may be taken under the registry's. The
  * engine may be called under change_mutex only, and its cache under lend_mutex,
  * which is taken alone.
  *
@@ -13,20 +14,25 @@
 #define COLANDER_FILTERS_CONTEXT_H
 
 #include "columns/candidates.h"
+#include "filters/commons.h"
 #include "filters/filter_log.h"
 #include "filters/filter_names.h"
 #include "filters/registry.h"
 
+#include <time.h>
+
+/* The work of one store, under the mutex of its commons. Their threads do it. */
 struct worker {
-    pthread_t thread;
-    pthread_mutex_t mutex;
-    pthread_cond_t changed;
-    bool is_running;
+    struct filters *filters;
+    struct worker *next; /* in the ring; NULL: it does not run */
+    struct worker *previous;
     bool is_stopping;
-    bool is_kicked;  /* there may be something to do */
-    bool is_idle;    /* everything is done, */
-    bool is_waiting; /* except files that are too young */
-    size_t awaiting; /* threads that wait until everything is done */
+    bool is_kicked;        /* there may be something to do */
+    bool is_busy;          /* a thread does it */
+    bool is_waiting;       /* for files that are too young, */
+    struct timespec until; /* until this moment */
+    bool has_old;          /* filters, as far as is known */
+    size_t awaiting;       /* threads that wait until everything is done */
 };
 
 struct filters {
@@ -36,15 +42,7 @@ struct filters {
     struct filter_log log;
     struct registry registry;
     struct worker worker;
-
-    /* Direct reads. What they keep in memory is lent by the engine's cache. */
-    struct block_cache *rows; /* decoded blocks, by number of SST and span */
-    struct levels_memory levels_memory;
-    atomic_size_t span_bytes; /* of filters that are open, */
-    size_t span_bytes_max;    /* and how many there may be */
-    pthread_mutex_t lend_mutex;
-    atomic_uint_fast64_t lent; /* set under lend_mutex, in steps */
-    unsigned descriptors_max;  /* that stay open for direct reads */
+    struct commons *commons;
 
     /* Writes under way, counted by the settings that they began with: a change
      * of settings flips the epoch and waits for those of the last one. */

@@ -262,7 +262,7 @@ fill_stats(struct colander_family *family, struct colander_filter_stats *stats,
     if (code != COLANDER_OK)
         return code;
     add_log(stats, &filters->log);
-    stats->cache_size = block_cache_sizes(filters->registry.cache).bytes;
+    stats->cache_size = block_cache_sizes(filters->commons->cache).bytes;
     if (found == NULL)
         return COLANDER_OK;
     code = registry_view(&filters->registry, found, &view, err);

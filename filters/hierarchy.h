@@ -67,6 +67,16 @@ uint32_t hierarchy_version_slots(const struct hierarchy_version *version);
 void hierarchy_find(const struct hierarchy_version *version,
                     uint64_t value_hash, uint64_t *slots);
 
+/* Changes the budget, which counts from the next part on; with `shrinks`, parts
+ * are folded at once until they fit. */
+void hierarchy_set_budget(struct hierarchy *hierarchy, uint64_t budget,
+                          bool shrinks);
+
+uint64_t hierarchy_budget(const struct hierarchy *hierarchy);
+
+/* Returns the bytes of bits in memory. */
+uint64_t hierarchy_size(const struct hierarchy *hierarchy);
+
 /* Sizes and counts. */
 struct hierarchy_sizes {
     uint64_t part_count;

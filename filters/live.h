@@ -3,7 +3,8 @@
  *
  *     observer.c       callbacks of the engine: SST files come and go
  *     recent_add.c     values of rows that are about to be written
- *     worker.c         a thread that opens, loads and rebuilds filters
+ *     commons.c        what several stores have together
+ *     worker.c         threads that open, loads and rebuilds filters
  *     filter_load.c    opening and loading one filter
  *     filter_rebuild.c rebuilding one filter
  *
@@ -19,13 +20,17 @@ struct sst_observer observer_of(struct filters *filters);
 
 /* --------------------------------------------------------------- worker --- */
 
-/* Starts the thread. It can be started and stopped several times. */
+/* Starts the work. It can be started and stopped several times. */
 COLANDER_CHECKED enum colander_code worker_start(struct filters *filters,
                                                  struct colander_error *err);
 void worker_stop(struct filters *filters);
 
-/* Wakes the thread, which then looks for work. Any thread, also callbacks. */
+/* Lets a thread look for work. Any thread, also callbacks. */
 void worker_kick(struct filters *filters);
+void worker_kick_all(struct commons *commons);
+
+/* Ends the threads of commons whose stores are closed. */
+void worker_end_threads(struct commons *commons);
 
 /* Waits until nothing is left to do; false: the worker does not run. */
 bool worker_await(struct filters *filters);

@@ -26,6 +26,7 @@
 #define COLANDER_FILTERS_REGISTRY_H
 
 #include "core/sst.h"
+#include "filters/commons.h"
 #include "filters/hierarchy.h"
 #include "filters/levels.h"
 #include "filters/recent.h"
@@ -97,6 +98,8 @@ struct family_filters {
     /* Under the registry's mutex. */
     struct settings *settings;
     struct hierarchy *hierarchy;
+    struct commons *commons; /* borrowed */
+    uint64_t memory;         /* bytes of the hierarchy that these know of */
     struct sst_file **files; /* ascending numbers */
     size_t file_count;
     size_t file_capacity;
@@ -120,21 +123,19 @@ struct known_file {
 
 struct registry {
     pthread_mutex_t mutex;
-    struct block_cache *cache;
-    struct block_cache *rows; /* borrowed; blocks by number of SST and span */
+    struct commons *commons; /* borrowed */
+    uint64_t file_ids;       /* what they add to numbers of SST files */
     struct family_filters **families;
     size_t family_count;
     bool is_opening;          /* files may be listed after they were removed */
     struct known_file *known; /* of all families; ascending numbers */
     size_t known_count;
     size_t known_capacity;
-    atomic_uint open_count; /* descriptors of SST files */
     atomic_bool is_blind; /* a file could not be listed: all finds must scan */
 };
 
-COLANDER_CHECKED enum colander_code registry_init(struct registry *registry,
-                                                  size_t cache_size,
-                                                  struct colander_error *err);
+/* `commons` are borrowed. */
+void registry_init(struct registry *registry, struct commons *commons);
 
 /* Requires that all views are released. */
 void registry_release(struct registry *registry);
@@ -163,6 +164,17 @@ registry_set_settings(struct registry *registry, struct family_filters *family,
  * parts. Their files become OPEN. Returns whether there was one. Call when all
  * files are loaded, and again when these are. */
 bool registry_unfold(struct registry *registry);
+
+/* If filters in memory are more than all stores may have together: folds those
+ * of families that have more than their share. */
+void registry_shrink(struct registry *registry);
+
+/* Returns the id of an SST file in the commons' cache of rows. */
+static inline uint64_t
+registry_file_id(const struct registry *registry, uint64_t number)
+{
+    return registry->file_ids + number;
+}
 
 /* --------------------------------------------------------------- files --- */
 

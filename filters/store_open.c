@@ -19,13 +19,10 @@ destroy(struct filters *filters)
     if (filters == NULL)
         return;
     registry_release(&filters->registry);
-    block_cache_destroy(filters->rows);
+    commons_close(filters->commons);
     filter_names_release(&filters->names);
     pthread_mutex_destroy(&filters->change_mutex);
-    pthread_mutex_destroy(&filters->lend_mutex);
     pthread_mutex_destroy(&filters->log.mutex);
-    pthread_mutex_destroy(&filters->worker.mutex);
-    pthread_cond_destroy(&filters->worker.changed);
     free(filters);
 }
 
@@ -41,7 +38,7 @@ create(const char *path, const struct colander_options *options,
     filters->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
     code = filter_names_init(&filters->names, path, filters->is_read_only, err);
     if (code == COLANDER_OK) {
-        code = registry_init(&filters->registry, options->cache_size, err);
+        code = commons_open(options, &filters->commons, err);
         if (code != COLANDER_OK)
             filter_names_release(&filters->names);
     }
@@ -49,11 +46,9 @@ create(const char *path, const struct colander_options *options,
         free(filters);
         return code;
     }
+    registry_init(&filters->registry, filters->commons);
     pthread_mutex_init(&filters->change_mutex, NULL);
-    pthread_mutex_init(&filters->lend_mutex, NULL);
     pthread_mutex_init(&filters->log.mutex, NULL);
-    pthread_mutex_init(&filters->worker.mutex, NULL);
-    pthread_cond_init(&filters->worker.changed, NULL);
     filters->log.report = options->log;
     filters->log.report_context = options->log_context;
     *created = filters;
@@ -164,25 +159,13 @@ list_files(struct filters *filters, struct colander_error *err)
 
 /* ------------------------------------------------------ open and closed --- */
 
-/* Blocks of rows may take three quarters of the cache of the engine, Bloom
- * filters an eighth, and the places of blocks a sixteenth. A quarter of the
- * descriptors is for direct reads. */
 static enum colander_code
-create_row_cache(struct filters *filters, struct colander_error *err)
+open_commons(struct filters *filters, struct colander_error *err)
 {
     struct colander_options options;
 
     engine_options(filters->engine, &options);
-    filters->rows =
-        block_cache_create(options.cache_size / 4 * 3,
-                           options.block_size + options.block_size / 8);
-    filters->registry.rows = filters->rows;
-    filters->levels_memory.max = options.cache_size / 8;
-    filters->span_bytes_max = options.cache_size / 16;
-    filters->descriptors_max = options.open_files_max / 4;
-    if (filters->rows == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
-    return COLANDER_OK;
+    return commons_open_rows(filters->commons, &options, err);
 }
 
 static enum colander_code
@@ -194,7 +177,7 @@ opened(void *context, struct engine *engine, struct colander_error *err)
 
     filters->engine = engine;
     if (is_first)
-        code = create_row_cache(filters, err);
+        code = open_commons(filters, err);
     if (code == COLANDER_OK && is_first)
         code = load_all_settings(filters, err);
     if (code == COLANDER_OK && is_first)

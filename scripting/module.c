@@ -54,7 +54,8 @@ memory_limit(lua_State *L)
 void
 scripting_confine(lua_State *L)
 {
-    static const char *const names[] = {"open", "restore", "memory_limit"};
+    static const char *const names[] = {"open", "budget", "restore",
+                                        "memory_limit"};
 
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         lua_pushnil(L);

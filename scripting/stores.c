@@ -11,6 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct script_budget {
+    struct handle handle;
+    struct colander_budget *budget;
+};
+
 struct script_snapshot {
     struct handle handle;
     struct shared_snapshot *shared;
@@ -65,8 +70,86 @@ static const struct field option_fields[] = {
     OPTION(UINT32, "block_size", block_size),
     OPTION(UINT64, "sst_size", sst_size),
     OPTION(UINT64, "fifo_size", fifo_size),
+    FIELD_NAME("budget"),
     FIELD_END,
 };
+
+/* ------------------------------------------------------------- budgets --- */
+
+#define BUDGET(kind, name, member)                                             \
+    FIELD(kind, name, colander_budget_options, member)
+
+static const struct field budget_fields[] = {
+    BUDGET(UINT64, "cache_size", cache_size),
+    BUDGET(UINT64, "write_buffer_size", write_buffer_size),
+    BUDGET(UINT32, "open_files", open_files_max),
+    BUDGET(UINT32, "threads", thread_count),
+    BUDGET(UINT64, "filter_memory", filter_memory),
+    FIELD_END,
+};
+
+#define USE(name, member) FIELD(UINT64, name, colander_budget_use, member)
+
+static const struct field use_fields[] = {
+    USE("stores", store_count),
+    USE("cache_size", cache_size),
+    USE("unflushed_size", unflushed_size),
+    USE("open_files", file_count),
+    USE("filter_memory", filter_memory),
+    FIELD_END,
+};
+
+/* The stores that were opened with it keep it. */
+static enum colander_code
+close_budget(struct handle *handle, struct colander_error *err)
+{
+    (void)err;
+    colander_budget_release(((struct script_budget *)handle)->budget);
+    return COLANDER_OK;
+}
+
+/* colander.budget([options]) */
+static int
+make_budget(lua_State *L)
+{
+    struct colander_budget_options options;
+    struct script_budget *made;
+
+    arguments_check_count(L, 1);
+    colander_budget_options_init(&options);
+    fields_read(L, 1, "budget", budget_fields, &options);
+    made = type_push_handle(L, BUDGET_TYPE, sizeof(*made), 1, 0, close_budget);
+    failure_try(L, colander_budget_create(&options, &made->budget, &err));
+    return 1;
+}
+
+/* budget:use(): what its stores use now */
+static int
+budget_use(lua_State *L)
+{
+    const struct script_budget *budget = type_check(L, 1, BUDGET_TYPE);
+    struct colander_budget_use use;
+
+    arguments_check_count(L, 1);
+    colander_budget_measure(budget->budget, &use);
+    fields_push(L, use_fields, &use);
+    return 1;
+}
+
+/* Reads the budget in the options at `index`. */
+static struct colander_budget *
+read_budget(lua_State *L, int index)
+{
+    struct colander_budget *budget;
+
+    if (!lua_istable(L, index) || !field_push(L, index, "budget"))
+        return NULL;
+    budget = ((struct script_budget *)type_check(L, -1, BUDGET_TYPE))->budget;
+    lua_pop(L, 1);
+    return budget;
+}
+
+/* -------------------------------------------------------------- stores --- */
 
 /* The path of the store that this thread opens, or NULL. */
 static _Thread_local const char *opening;
@@ -108,6 +191,7 @@ open_store(lua_State *L)
     fields_read(L, 2, "open", option_fields, &options);
     store = type_push_handle(L, STORE_TYPE, sizeof(*store), STORE_FAMILIES, 0,
                              close_store);
+    options.budget = read_budget(L, 2); /* last: no finalizer closes it */
     failure_try(L, open_reporting(path, &options, &store->store, &err));
     return 1;
 }
@@ -313,13 +397,19 @@ stores_register(lua_State *L)
         {"__tostring", store_text},
         {NULL, NULL},
     };
+    static const struct luaL_Reg budget_methods[] = {
+        {"use", budget_use},
+        {NULL, NULL},
+    };
     static const struct luaL_Reg functions[] = {
         {"open", open_store},
+        {"budget", make_budget},
         {"restore", restore},
         {NULL, NULL},
     };
 
     type_extend(L, STORE_TYPE, methods, metamethods);
     type_extend(L, SNAPSHOT_TYPE, NULL, NULL);
+    type_extend(L, BUDGET_TYPE, budget_methods, NULL);
     luaL_setfuncs(L, functions, 0);
 }

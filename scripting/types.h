@@ -45,6 +45,7 @@ const char *handle_family_name(lua_State *L, int index);
 #define BATCH_TYPE TYPE_PREFIX "batch"
 #define FAMILY_TYPE TYPE_PREFIX "family"
 #define QUERY_TYPE TYPE_PREFIX "query"
+#define BUDGET_TYPE TYPE_PREFIX "budget"
 
 /* Adds methods and metamethods (NULL: none) to the type of handles `name`, and
  * creates the type if it does not exist. Each type has the method close. */

@@ -528,8 +528,7 @@ engine_batch_write(struct engine_batch *batch,
                    struct colander_error *err)
 {
     struct engine *engine = batch->engine;
-
-    return guard(err, "write", [&] {
+    enum colander_code written = guard(err, "write", [&] {
         std::shared_lock<SharedLock> shared(engine->writes_lock);
         enum colander_code code = check_writable(engine, err);
         rocksdb::WriteOptions options;
@@ -550,4 +549,8 @@ engine_batch_write(struct engine_batch *batch,
         engine_batch_clear(batch);
         return COLANDER_OK;
     });
+
+    if (engine->budget)
+        quietly([&] { engine->budget->Relieve(); });
+    return written;
 }

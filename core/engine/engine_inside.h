@@ -12,6 +12,7 @@
  * last reference.
  *
  * Locks, in the order in which they are taken:
+ *     a budget's      held while it looks for a memtable to flush
  *     change_mutex    held while a family is created, renamed or dropped
  *     flush_lock      of a family: shared by flushes and compactions that were
  *                     requested, exclusive for a drop
@@ -31,6 +32,7 @@
 #ifndef COLANDER_CORE_ENGINE_ENGINE_INSIDE_H
 #define COLANDER_CORE_ENGINE_ENGINE_INSIDE_H
 
+#include "core/engine/budget.h"
 #include "core/engine/jobs.h"
 #include "core/engine/opened_files.h"
 
@@ -211,6 +213,7 @@ struct engine {
     struct colander_options options = {};
     std::shared_ptr<struct ledger> ledger; /* shared with the files of `env` */
     std::shared_ptr<Jobs> jobs = std::make_shared<Jobs>(); /* of `env` */
+    BudgetRef budget;                                      /* NULL: none */
     std::unique_ptr<rocksdb::Env> env;
     std::shared_ptr<OpenedFiles> opened = std::make_shared<OpenedFiles>();
     rocksdb::Options rocksdb_options; /* see also family_options */

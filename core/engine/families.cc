@@ -57,7 +57,8 @@ family_options(const struct engine *engine, size_t count)
     const double share = 1.0 / 64; /* of the write buffer */
     rocksdb::ColumnFamilyOptions options(engine->rocksdb_options);
 
-    if (count < families_max) {
+    /* It is there even if the memtable is empty, and a budget has many. */
+    if (count < families_max && !engine->budget) {
         options.memtable_prefix_bloom_size_ratio = share;
         options.memtable_whole_key_filtering = true;
     }

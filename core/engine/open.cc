@@ -59,7 +59,10 @@ set_database_options(const struct colander_options &options,
 
     /* Hundreds of families share memory and log. Without these limits each
      * could keep 64 MiB of memory and gigabytes of log. */
-    database->db_write_buffer_size = options.write_buffer_size;
+    if (options.budget != nullptr)
+        database->write_buffer_manager = options.budget->write_buffers;
+    else
+        database->db_write_buffer_size = options.write_buffer_size;
     database->max_total_wal_size = 4 * options.write_buffer_size;
 
     database->avoid_flush_during_shutdown = true; /* close does */
@@ -116,8 +119,11 @@ static void
 set_rocksdb_options(struct engine *engine)
 {
     engine->env = make_jobs_env(
-        make_store_files(engine->ledger, engine->opened), engine->jobs);
-    engine->cache = make_block_cache(engine->options);
+        make_store_files(engine->ledger, engine->opened,
+                         engine->budget ? engine->budget->files : nullptr),
+        engine->jobs);
+    engine->cache = engine->budget ? engine->budget->cache
+                                   : make_block_cache(engine->options);
     set_database_options(engine->options, &engine->rocksdb_options);
     set_family_options(engine->options, engine->cache,
                        &engine->rocksdb_options);
@@ -410,6 +416,11 @@ engine_create(const char *path, const struct colander_options *options,
     enum colander_code code;
 
     engine->options = *options;
+    if (options->budget != nullptr) {
+        options->budget->reference_count++;
+        engine->budget.reset(options->budget);
+        options_set_budget(&engine->options, &options->budget->options);
+    }
     code = directory_open(&engine->directory, path, options->mode, err);
     if (code == COLANDER_OK)
         code = set_path(engine.get(), path, err);
@@ -433,11 +444,14 @@ engine_create(const char *path, const struct colander_options *options,
     if (code == COLANDER_OK && !engine->is_read_only())
         code =
             directory_write_options(&engine->directory, &engine->options, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        if (engine->budget)
+            engine->budget->Join(engine.get());
         *out = engine.release();
-    else if (engine->recovery.dropped_size > 0 && !engine->is_read_only())
+    } else if (engine->recovery.dropped_size > 0 && !engine->is_read_only()) {
         colander_error_context(err, "%s. Then the open failed",
                                engine->recovery.message);
+    }
     return code;
 }
 
@@ -566,9 +580,14 @@ engine_close(struct engine *engine, struct colander_error *err)
 
     if (engine == nullptr)
         return COLANDER_OK;
+    if (engine->budget) /* which may refer to its families */
+        engine->budget->Leave(engine);
     code = check_unused(engine, err);
-    if (code != COLANDER_OK)
+    if (code != COLANDER_OK) {
+        if (engine->budget)
+            quietly([&] { engine->budget->Join(engine); });
         return code;
+    }
     return guard(err, "close the store", [&] {
         enum colander_code flushed = COLANDER_OK;
         bool is_exact = false;

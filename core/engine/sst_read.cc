@@ -227,8 +227,9 @@ enum colander_code
 sst_check_file(const char *path, struct colander_error *err)
 {
     return guard(err, "check an SST", [&] {
-        std::unique_ptr<rocksdb::Env> env = rocksdb::NewCompositeEnv(
-            make_store_files(nullptr, std::make_shared<OpenedFiles>()));
+        std::unique_ptr<rocksdb::Env> env =
+            rocksdb::NewCompositeEnv(make_store_files(
+                nullptr, std::make_shared<OpenedFiles>(), nullptr));
         rocksdb::BlockBasedTableOptions table;
         rocksdb::Options options;
 

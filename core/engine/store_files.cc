@@ -503,9 +503,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
   public:
     StoreFileSystem(const std::shared_ptr<rocksdb::FileSystem> &base,
                     std::shared_ptr<struct ledger> ledger,
-                    std::shared_ptr<OpenedFiles> opened)
-        : rocksdb::FileSystemWrapper(base), ledger_(std::move(ledger)),
-          opened_(std::move(opened))
+                    std::shared_ptr<OpenedFiles> opened,
+                    std::shared_ptr<OpenFiles> shared)
+        : rocksdb::FileSystemWrapper(base), base_(base),
+          ledger_(std::move(ledger)), opened_(std::move(opened)),
+          shared_(std::move(shared))
     {
     }
 
@@ -636,6 +638,8 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 
         if (status.ok())
             status = target()->NewRandomAccessFile(sst, how, file, debug);
+        if (status.ok() && is_sst(sst) && shared_)
+            status = share_descriptor(shared_, base_, sst, how, file);
         if (status.ok() && is_sst(sst))
             status = ReadEnds(sst, size, file);
         if (status.ok() && is_sst(sst)) {
@@ -754,8 +758,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         return status;
     }
 
+    const std::shared_ptr<rocksdb::FileSystem> base_;
     std::shared_ptr<struct ledger> ledger_;
     std::shared_ptr<OpenedFiles> opened_;
+    const std::shared_ptr<OpenFiles> shared_;
     const std::shared_ptr<Faults> faults_ = std::make_shared<Faults>();
     std::mutex directories_mutex_;
     std::map<std::string, std::weak_ptr<rocksdb::FSDirectory>> directories_;
@@ -765,8 +771,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger,
-                 std::shared_ptr<OpenedFiles> opened)
+                 std::shared_ptr<OpenedFiles> opened,
+                 std::shared_ptr<OpenFiles> shared)
 {
     return std::make_shared<StoreFileSystem>(
-        rocksdb::FileSystem::Default(), std::move(ledger), std::move(opened));
+        rocksdb::FileSystem::Default(), std::move(ledger), std::move(opened),
+        std::move(shared));
 }

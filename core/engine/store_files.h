@@ -6,6 +6,7 @@
 #ifndef COLANDER_CORE_ENGINE_STORE_FILES_H
 #define COLANDER_CORE_ENGINE_STORE_FILES_H
 
+#include "core/engine/budget.h"
 #include "core/engine/opened_files.h"
 
 extern "C" {
@@ -37,13 +38,15 @@ extern "C" {
  *
  * Writes to logs are noted in the ledger, if there is one. No more of a log is
  * read than the ledger says counts. An SST is opened only if it can be read as
- * a table: see check_table. `opened` gets the last failure of an open.
+ * a table: see check_table. `opened` gets the last failure of an open. If
+ * `shared` is not NULL, the descriptors of SST files are among these.
  *
  * RocksDB's harmful reactions to a failing disk are prevented: see Faults and
  * TextLog.
  */
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger,
-                 std::shared_ptr<OpenedFiles> opened);
+                 std::shared_ptr<OpenedFiles> opened,
+                 std::shared_ptr<OpenFiles> shared);
 
 #endif

@@ -41,6 +41,13 @@ rows_of(const struct filter_file *filter, uint32_t span)
     return end - filter->spans[span].first_row;
 }
 
+/* Returns the id of a file in the cache of rows. */
+static uint64_t
+id_of(const struct filters *filters, const struct sst_file *file)
+{
+    return registry_file_id(&filters->registry, file->number);
+}
+
 static enum colander_code
 fail_misplaced(const struct sst_file *file, struct colander_error *err)
 {
@@ -80,12 +87,13 @@ decode_block(struct filters *filters, const struct sst_file *file,
                          file->filter->spans[span].key_sum)
         return fail_misplaced(file, err);
     if (size <= content.size * GROWTH_MAX + GROWTH_ALWAYS)
-        *block = block_cache_allocate(filters->rows, size);
+        *block = block_cache_allocate(filters->commons->rows, size);
     if (*block != NULL &&
         decode_rows(file->filter, span, content, entry_count, rows_in(*block)))
         return COLANDER_OK;
-    block_cache_release(filters->rows, *block);
-    *block = block_cache_allocate(filters->rows, sizeof(struct sst_rows));
+    block_cache_release(filters->commons->rows, *block);
+    *block =
+        block_cache_allocate(filters->commons->rows, sizeof(struct sst_rows));
     if (*block != NULL)
         rows_in(*block)->count = 0;
     return COLANDER_OK;
@@ -98,23 +106,23 @@ descriptor_of(struct filters *filters, const struct sst_file *file,
               const char *path)
 {
     struct sst_descriptor *descriptor = file->descriptor;
+    atomic_uint *open_count = &filters->commons->open_count;
     int none = -1;
     int fd;
 
     if (descriptor == NULL)
         return -1;
     fd = atomic_load_explicit(&descriptor->fd, memory_order_acquire);
-    if (fd >= 0 ||
-        atomic_load(&filters->registry.open_count) >=
-            filters->descriptors_max ||
-        sst_open_file(path, &fd, NULL) != COLANDER_OK)
+    if (fd >= 0)
         return fd;
-    if (!atomic_compare_exchange_strong(&descriptor->fd, &none, fd)) {
+    if (atomic_fetch_add(open_count, 1) < filters->commons->descriptors_max &&
+        sst_open_file(path, &fd, NULL) == COLANDER_OK) {
+        if (atomic_compare_exchange_strong(&descriptor->fd, &none, fd))
+            return fd;
         (void)close(fd); /* another thread was faster */
-        return none;
     }
-    atomic_fetch_add(&filters->registry.open_count, 1);
-    return fd;
+    atomic_fetch_sub(open_count, 1);
+    return none;
 }
 
 /* Reads the bytes of a block. */
@@ -155,7 +163,7 @@ load_block(struct filters *filters, const struct sst_file *file, uint32_t span,
     sst_room_release(&room);
     if (*block == NULL)
         return code;
-    block_cache_add(filters->rows, *block, file->number, span);
+    block_cache_add(filters->commons->rows, *block, id_of(filters, file), span);
     filters_lend(filters);
     return COLANDER_OK;
 }
@@ -189,8 +197,8 @@ hold_block(struct filters *filters, const struct sst_file *file,
     if (before != NULL && before->block != NULL && before->span == place->span)
         place->block = block_cache_hold(before->block);
     else
-        place->block =
-            block_cache_find(filters->rows, file->number, place->span);
+        place->block = block_cache_find(filters->commons->rows,
+                                        id_of(filters, file), place->span);
     if (place->block == NULL)
         return;
     rows = rows_at(place);
@@ -207,12 +215,13 @@ direct_fetch(struct filters *filters, const struct sst_file *file,
         struct direct_place *place = &places[i];
 
         if (step == 0)
-            block_cache_fetch(filters->rows, file->number, place->span);
+            block_cache_fetch(filters->commons->rows, id_of(filters, file),
+                              place->span);
         else if (step == 1)
-            block_cache_fetch_block(filters->rows, file->number, place->span,
-                                    sizeof(struct sst_rows) +
-                                        place->index *
-                                            sizeof(struct sst_row_place));
+            block_cache_fetch_block(
+                filters->commons->rows, id_of(filters, file), place->span,
+                sizeof(struct sst_rows) +
+                    place->index * sizeof(struct sst_row_place));
         else
             hold_block(filters, file, place, i == 0 ? NULL : place - 1);
     }
@@ -221,7 +230,7 @@ direct_fetch(struct filters *filters, const struct sst_file *file,
 void
 direct_place_release(struct filters *filters, struct direct_place *place)
 {
-    block_cache_release(filters->rows, place->block);
+    block_cache_release(filters->commons->rows, place->block);
     place->block = NULL;
 }
 
@@ -236,8 +245,8 @@ direct_read(struct filters *filters, const struct sst_file *file,
 
     memset(row, 0, sizeof(*row));
     if (place->block == NULL)
-        place->block =
-            block_cache_find(filters->rows, file->number, place->span);
+        place->block = block_cache_find(filters->commons->rows,
+                                        id_of(filters, file), place->span);
     if (place->block == NULL)
         code = load_block(filters, file, place->span, &place->block, err);
     if (place->block == NULL)
@@ -259,7 +268,7 @@ direct_read(struct filters *filters, const struct sst_file *file,
 void
 direct_release(struct filters *filters, struct direct_row *row)
 {
-    block_cache_release(filters->rows, row->block);
+    block_cache_release(filters->commons->rows, row->block);
     row->block = NULL;
 }
 

@@ -266,7 +266,8 @@ find_candidates_open(void *context, const struct candidate_request *request,
     created->request = *request;
     created->find.filters = filters;
     created->find.request = &created->request;
-    created->held_max = block_cache_capacity(filters->rows) / LOT_PART_OF_CACHE;
+    created->held_max =
+        block_cache_capacity(filters->commons->rows) / LOT_PART_OF_CACHE;
     if (created->held_max > LOT_BYTES)
         created->held_max = LOT_BYTES;
     code = make_plan(created, true, err);
@@ -494,6 +495,7 @@ find_candidates_release(struct candidates *candidates,
                         struct candidate_rows *rows)
 {
     for (size_t i = 0; i < rows->count; i++)
-        block_cache_release(candidates->find.filters->rows, rows->held[i]);
+        block_cache_release(candidates->find.filters->commons->rows,
+                            rows->held[i]);
     rows->count = 0;
 }

@@ -630,7 +630,7 @@ take_levels(struct planning *planning, struct family_filters *family)
         return;
     plan->levels = registry_levels(&filters->registry, family, filters->engine,
                                    planning->find->request->family,
-                                   &filters->levels_memory);
+                                   &filters->commons->levels_memory);
     for (size_t i = 0; plan->levels != NULL && i < plan->stream_count; i++) {
         struct stream *stream = plan->streams[i];
 

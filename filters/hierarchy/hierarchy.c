@@ -9,12 +9,13 @@
 struct hierarchy *
 hierarchy_create(enum hierarchy_kind kind, uint32_t order, uint64_t budget)
 {
-    struct hierarchy *hierarchy = kind == HIERARCHY_TREE
-                                      ? tree_create(order, budget)
-                                      : slices_create(budget);
+    struct hierarchy *hierarchy =
+        kind == HIERARCHY_TREE ? tree_create(order) : slices_create();
 
-    if (hierarchy != NULL)
+    if (hierarchy != NULL) {
         hierarchy->reference_count = 1;
+        hierarchy->budget = budget;
+    }
     return hierarchy;
 }
 
@@ -40,6 +41,26 @@ void
 hierarchy_remove(struct hierarchy *hierarchy, uint32_t slot)
 {
     hierarchy->methods->remove(hierarchy, slot);
+}
+
+void
+hierarchy_set_budget(struct hierarchy *hierarchy, uint64_t budget, bool shrinks)
+{
+    hierarchy->budget = budget;
+    if (shrinks)
+        hierarchy->methods->shrink(hierarchy);
+}
+
+uint64_t
+hierarchy_budget(const struct hierarchy *hierarchy)
+{
+    return hierarchy->budget;
+}
+
+uint64_t
+hierarchy_size(const struct hierarchy *hierarchy)
+{
+    return hierarchy->methods->size(hierarchy);
 }
 
 struct hierarchy_sizes

@@ -15,6 +15,8 @@ struct hierarchy_methods {
                 const struct presence *presence);
     void (*remove)(struct hierarchy *hierarchy, uint32_t slot);
     struct hierarchy_sizes (*sizes)(const struct hierarchy *hierarchy);
+    uint64_t (*size)(const struct hierarchy *hierarchy);
+    void (*shrink)(struct hierarchy *hierarchy); /* to its budget */
     void (*destroy)(struct hierarchy *hierarchy);
     struct hierarchy_version *(*publish)(struct hierarchy *hierarchy);
     void (*version_destroy)(struct hierarchy_version *version);
@@ -25,6 +27,7 @@ struct hierarchy_methods {
 struct hierarchy {
     const struct hierarchy_methods *methods;
     size_t reference_count; /* by its owner and by its versions */
+    uint64_t budget;
 };
 
 struct hierarchy_version {

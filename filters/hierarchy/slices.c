@@ -21,7 +21,6 @@ struct slice_place {
 struct slices {
     struct hierarchy base;
     struct slices_versions versions;
-    uint64_t budget;
     struct slice_class **classes;
     size_t class_count;
     size_t class_capacity;
@@ -295,7 +294,7 @@ class_size_max(const struct slices *slices)
 {
     const uint64_t always = UINT64_C(1) << 16;
 
-    return slices->budget / 4 > always ? slices->budget / 4 : always;
+    return slices->base.budget / 4 > always ? slices->base.budget / 4 : always;
 }
 
 static bool
@@ -334,8 +333,8 @@ plan_for(struct slices *slices, const struct presence_shape *shape)
                                       slice_class_size(class)};
     }
     /* A new class, if none can double or doubling takes too much. */
-    if (plan.class == NULL || (size + plan.growth > slices->budget &&
-                               size + created.growth <= slices->budget))
+    if (plan.class == NULL || (size + plan.growth > slices->base.budget &&
+                               size + created.growth <= slices->base.budget))
         return created;
     return plan;
 }
@@ -404,7 +403,7 @@ slices_add(struct hierarchy *hierarchy, uint32_t slot,
     while (is_done && relief == RELIEVED) {
         plan = plan_for(slices, &incoming.shape);
         if (plan.growth == 0 ||
-            slices_size(slices) + plan.growth <= slices->budget)
+            slices_size(slices) + plan.growth <= slices->base.budget)
             break;
         relief = relieve(slices, &incoming);
     }
@@ -483,6 +482,23 @@ slices_sizes(const struct hierarchy *hierarchy)
     return sizes;
 }
 
+static uint64_t
+slices_bytes(const struct hierarchy *hierarchy)
+{
+    return slices_size((const struct slices *)hierarchy);
+}
+
+static void
+slices_shrink(struct hierarchy *hierarchy)
+{
+    struct slices *slices = (struct slices *)hierarchy;
+    struct incoming none = {.shape.block_count = 1, .fill = 1};
+
+    while (slices_size(slices) > slices->base.budget &&
+           relieve(slices, &none) == RELIEVED)
+        continue;
+}
+
 static struct hierarchy_version *
 slices_publish(struct hierarchy *hierarchy)
 {
@@ -496,12 +512,14 @@ slices_publish(struct hierarchy *hierarchy)
 }
 
 struct hierarchy *
-slices_create(uint64_t budget)
+slices_create(void)
 {
     static const struct hierarchy_methods methods = {
         .add = slices_add,
         .remove = slices_remove,
         .sizes = slices_sizes,
+        .size = slices_bytes,
+        .shrink = slices_shrink,
         .destroy = slices_destroy,
         .publish = slices_publish,
         .version_destroy = slices_version_destroy,
@@ -512,6 +530,5 @@ slices_create(uint64_t budget)
     if (slices == NULL)
         return NULL;
     slices->base.methods = &methods;
-    slices->budget = budget;
     return &slices->base;
 }

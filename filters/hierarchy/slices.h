@@ -24,6 +24,6 @@
 #include "filters/hierarchy/hierarchy_kind.h"
 
 /* Returns NULL if memory is short. */
-struct hierarchy *slices_create(uint64_t budget);
+struct hierarchy *slices_create(void);
 
 #endif

@@ -20,7 +20,6 @@ struct subtree {
 struct tree {
     struct hierarchy base;
     struct tree_changer changer;
-    uint64_t budget;
     struct subtree *subtrees;
     size_t subtree_count;
     uint64_t *live; /* a bit for each slot that is a part */
@@ -81,7 +80,7 @@ keep_to_budget(struct tree *tree, const struct subtree *subtree,
     uint64_t others =
         tree_size(tree) - (subtree->root == NULL ? 0 : subtree->root->size);
 
-    while (others + (*root)->size > tree->budget) {
+    while (others + (*root)->size > tree->base.budget) {
         struct subtree *victim = largest_subtree(tree, subtree, *root);
         struct tree_node **folded;
         struct tree_node *created;
@@ -212,7 +211,7 @@ root_with(struct tree *tree, struct subtree *subtree, uint32_t slot,
     struct tree_node *leaf;
 
     if (subtree->block_max < PRESENCE_BLOCKS_MAX &&
-        tree_size(tree) < tree->budget / 4)
+        tree_size(tree) < tree->base.budget / 4)
         subtree->block_max *= 2;
     leaf = tree_leaf_make(slot, presence, subtree->block_max);
     if (leaf == NULL ||
@@ -299,6 +298,25 @@ tree_sizes(const struct hierarchy *hierarchy)
     return sizes;
 }
 
+static uint64_t
+tree_bytes(const struct hierarchy *hierarchy)
+{
+    return tree_size((const struct tree *)hierarchy);
+}
+
+static void
+tree_shrink(struct hierarchy *hierarchy)
+{
+    struct tree *tree = (struct tree *)hierarchy;
+
+    for (size_t i = 0; i < tree->subtree_count; i++) {
+        struct subtree *subtree = &tree->subtrees[i];
+
+        if (subtree->root != NULL)
+            (void)keep_to_budget(tree, subtree, &subtree->root);
+    }
+}
+
 /* ------------------------------------------------------------ versions --- */
 
 static struct hierarchy_version *
@@ -352,12 +370,14 @@ tree_version_find(const struct hierarchy_version *searched, uint64_t value_hash,
 }
 
 struct hierarchy *
-tree_create(uint32_t order, uint64_t budget)
+tree_create(uint32_t order)
 {
     static const struct hierarchy_methods methods = {
         .add = tree_add,
         .remove = tree_remove,
         .sizes = tree_sizes,
+        .size = tree_bytes,
+        .shrink = tree_shrink,
         .destroy = tree_destroy,
         .publish = tree_publish,
         .version_destroy = tree_version_destroy,
@@ -368,7 +388,6 @@ tree_create(uint32_t order, uint64_t budget)
     if (tree == NULL)
         return NULL;
     tree->base.methods = &methods;
-    tree->budget = budget;
     if (!tree_changer_init(&tree->changer, order)) {
         free(tree);
         return NULL;

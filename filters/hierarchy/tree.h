@@ -38,6 +38,6 @@ struct tree_version {
 };
 
 /* `order` is clamped to 2 to 4096. Returns NULL if memory is short. */
-struct hierarchy *tree_create(uint32_t order, uint64_t budget);
+struct hierarchy *tree_create(uint32_t order);
 
 #endif

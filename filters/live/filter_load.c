@@ -15,9 +15,9 @@
 static uint64_t
 steps_in_use(struct filters *filters)
 {
-    return (block_cache_bytes_used(filters->rows) +
-            atomic_load(&filters->levels_memory.bytes) +
-            atomic_load(&filters->span_bytes)) /
+    return (block_cache_bytes_used(filters->commons->rows) +
+            atomic_load(&filters->commons->levels_memory.bytes) +
+            atomic_load(&filters->commons->span_bytes)) /
            LEND_STEP;
 }
 
@@ -26,16 +26,16 @@ filters_lend(struct filters *filters)
 {
     uint64_t steps;
 
-    if (steps_in_use(filters) == atomic_load(&filters->lent))
+    if (steps_in_use(filters) == atomic_load(&filters->commons->lent))
         return;
     /* The last one to change the size must know the last sum. */
-    pthread_mutex_lock(&filters->lend_mutex);
+    pthread_mutex_lock(&filters->commons->lend_mutex);
     steps = steps_in_use(filters);
-    if (steps != atomic_load(&filters->lent)) {
+    if (steps != atomic_load(&filters->commons->lent)) {
         engine_cache_lend(filters->engine, steps * LEND_STEP);
-        atomic_store(&filters->lent, steps);
+        atomic_store(&filters->commons->lent, steps);
     }
-    pthread_mutex_unlock(&filters->lend_mutex);
+    pthread_mutex_unlock(&filters->commons->lend_mutex);
 }
 
 /* -------------------------------------------------------------- opening --- */
@@ -67,7 +67,7 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
     if (!filter_path_of_sst(&filters->names, file->number, file->size, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
-    code = filter_file_open(path, filters->registry.cache, &filter, &failure);
+    code = filter_file_open(path, filters->commons->cache, &filter, &failure);
     if (code == COLANDER_OK)
         code =
             filter_check_head(&filter->head, file->entry_count,
@@ -81,8 +81,8 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
             filters_doubt(filters, file, &failure);
         return COLANDER_OK;
     }
-    filter_file_count_spans(filter, &filters->span_bytes,
-                            filters->span_bytes_max);
+    filter_file_count_spans(filter, &filters->commons->span_bytes,
+                            filters->commons->span_bytes_max);
     (void)registry_change(&filters->registry, file, FILE_OPEN, filter, NULL);
     filter_file_unref(filter);
     return COLANDER_OK;

@@ -92,10 +92,11 @@ descriptor_unref(struct sst_descriptor *descriptor)
     registry = descriptor->registry;
     if (atomic_load(&descriptor->fd) >= 0) {
         (void)close(atomic_load(&descriptor->fd));
-        atomic_fetch_sub(&registry->open_count, 1);
+        atomic_fetch_sub(&registry->commons->open_count, 1);
     }
     if (descriptor->span_count > 0)
-        block_cache_forget(registry->rows, descriptor->number,
+        block_cache_forget(registry->commons->rows,
+                           registry_file_id(registry, descriptor->number),
                            descriptor->span_count);
     free(descriptor);
 }
@@ -140,6 +141,7 @@ registry_leave_hierarchy(struct family_filters *family,
     for (uint32_t i = 0; file->slots != NULL && i < part_count(file->filter);
          i++)
         hierarchy_remove(family->hierarchy, file->slots[i]);
+    registry_count_memory(family);
 }
 
 /* Returns the place of a number among the known files, or where it would be. */
@@ -406,6 +408,7 @@ enter_hierarchy(struct family_filters *family, struct sst_file *file,
     file->slots = calloc((size_t)count + 1, sizeof(*file->slots));
     if (file->slots == NULL)
         return false;
+    registry_allow_memory(family);
     for (; done < count; done++) {
         if (!take_slot(family, &file->slots[done]))
             break;
@@ -415,6 +418,7 @@ enter_hierarchy(struct family_filters *family, struct sst_file *file,
             break;
         }
     }
+    registry_count_memory(family);
     if (done == count)
         return true;
     while (done-- > 0) {
@@ -500,18 +504,18 @@ registry_change(struct registry *registry, struct sst_file *file,
 
 /* --------------------------------------------------------------- life --- */
 
-enum colander_code
-registry_init(struct registry *registry, size_t cache_size,
-              struct colander_error *err)
+/* Numbers of files in one store are below this. */
+#define FILE_IDS ((uint64_t)1 << 40)
+
+void
+registry_init(struct registry *registry, struct commons *commons)
 {
     memset(registry, 0, sizeof(*registry));
     registry->is_opening = true;
     atomic_init(&registry->is_blind, false);
-    registry->cache = block_cache_create(cache_size, LOCATOR_BLOCK_SIZE);
-    if (registry->cache == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
+    registry->commons = commons;
+    registry->file_ids = atomic_fetch_add(&commons->store_count, 1) * FILE_IDS;
     pthread_mutex_init(&registry->mutex, NULL);
-    return COLANDER_OK;
 }
 
 void
@@ -521,7 +525,6 @@ registry_release(struct registry *registry)
         registry_destroy_family(registry->families[i]);
     free(registry->families);
     free(registry->known);
-    block_cache_destroy(registry->cache);
     pthread_mutex_destroy(&registry->mutex);
 }
 

@@ -21,10 +21,29 @@ make_hierarchy(const struct settings *settings)
 }
 
 void
+registry_allow_memory(struct family_filters *family)
+{
+    const uint64_t own = family->settings->options.memory_budget;
+    const uint64_t now = commons_memory_for(family->commons, family->memory);
+
+    hierarchy_set_budget(family->hierarchy, own < now ? own : now, false);
+}
+
+void
+registry_count_memory(struct family_filters *family)
+{
+    const uint64_t before = family->memory;
+
+    family->memory = hierarchy_size(family->hierarchy);
+    commons_memory_change(family->commons, before, family->memory);
+}
+
+void
 registry_destroy_family(struct family_filters *family)
 {
     if (family == NULL)
         return;
+    commons_memory_change(family->commons, family->memory, 0);
     registry_unref_view(family->view);
     for (size_t i = 0; i < family->file_count; i++)
         registry_unref_file(family->files[i]);
@@ -38,13 +57,14 @@ registry_destroy_family(struct family_filters *family)
 }
 
 static struct family_filters *
-make_family(uint32_t id)
+make_family(uint32_t id, struct commons *commons)
 {
     struct family_filters *created = calloc(1, sizeof(*created));
 
     if (created == NULL)
         return NULL;
     created->id = id;
+    created->commons = commons;
     atomic_init(&created->is_recent_all, true);
     atomic_init(&created->knows_recent_keys, true);
     created->recent = recent_create();
@@ -84,7 +104,7 @@ find_family(struct registry *registry, uint32_t id)
     if (grown == NULL)
         return NULL;
     registry->families = grown;
-    created = make_family(id);
+    created = make_family(id, registry->commons);
     if (created == NULL)
         return NULL;
     memmove(&grown[place + 1], &grown[place],
@@ -188,6 +208,7 @@ remake_hierarchy(struct family_filters *family, const struct settings *settings)
     registry_touch(family);
     hierarchy_destroy(family->hierarchy);
     family->hierarchy = created;
+    registry_count_memory(family);
     family->is_refilled = true;
     return true;
 }
@@ -217,8 +238,10 @@ static bool
 is_overfolded(struct family_filters *family)
 {
     const struct hierarchy_sizes sizes = hierarchy_sizes(family->hierarchy);
-    uint64_t folds =
-        folds_needed(&sizes, family->settings->options.memory_budget);
+    uint64_t folds;
+
+    registry_allow_memory(family);
+    folds = folds_needed(&sizes, hierarchy_budget(family->hierarchy));
 
     if (family->is_refilled) {
         family->refilled_bytes = sizes.full_bytes;
@@ -230,6 +253,25 @@ is_overfolded(struct family_filters *family)
         family->refilled_folds > folds)
         folds = family->refilled_folds;
     return sizes.fold_count > folds + folds / 4 + sizes.part_count / 8;
+}
+
+void
+registry_shrink(struct registry *registry)
+{
+    pthread_mutex_lock(&registry->mutex);
+    for (size_t i = 0; i < registry->family_count &&
+                       commons_memory_is_short(registry->commons);
+         i++) {
+        struct family_filters *family = registry->families[i];
+        const uint64_t share = commons_memory_share(registry->commons);
+
+        if (family->memory <= share)
+            continue;
+        hierarchy_set_budget(family->hierarchy, share, true);
+        registry_count_memory(family);
+        registry_touch(family);
+    }
+    pthread_mutex_unlock(&registry->mutex);
 }
 
 bool

@@ -15,6 +15,12 @@ void registry_unref_view(struct file_view *view);
 /* Marks the family as changed: the next view is a new one. */
 void registry_touch(struct family_filters *family);
 
+/* Lets the hierarchy grow as far as it may, before a part is added. */
+void registry_allow_memory(struct family_filters *family);
+
+/* Tells the commons how large the hierarchy is. */
+void registry_count_memory(struct family_filters *family);
+
 /* Removes the parts of a file from the hierarchy. */
 void registry_leave_hierarchy(struct family_filters *family,
                               const struct sst_file *file);

@@ -1,6 +1,9 @@
 /*
- * Worker: a thread that opens filters, loads them into the hierarchy, and
- * rebuilds those that are missing or damaged, and then those of older versions.
+ * Worker: opens filters, loads them into the hierarchy, and rebuilds those that
+ * are missing or damaged, and then those of older versions.
+ *
+ * The commons have the threads: one for a store of its own, a few for all
+ * stores of a budget. A thread takes the work of one store at a time, in turn.
  *
  * Finds need nothing that it does; without it they cost more. So it may be
  * stopped after any file.
@@ -11,7 +14,7 @@
 #include "core/thread.h"
 #include "filters/live.h"
 
-#include <errno.h>
+#include <stdlib.h>
 
 /* A filter that was rebuilt this often is left alone: the disk or the code that
  * builds it is at fault. A failure weighs more. */
@@ -24,9 +27,9 @@ worker_is_stopping(struct filters *filters)
 {
     bool is_stopping;
 
-    pthread_mutex_lock(&filters->worker.mutex);
+    pthread_mutex_lock(&filters->commons->mutex);
     is_stopping = filters->worker.is_stopping;
-    pthread_mutex_unlock(&filters->worker.mutex);
+    pthread_mutex_unlock(&filters->commons->mutex);
     return is_stopping;
 }
 
@@ -177,78 +180,154 @@ advance_all(struct filters *filters, enum file_state state, bool hurries)
     return is_left;
 }
 
-static void
-wait_for_work(struct worker *worker)
+/* Does what there is to do. Returns whether files are left, as they are young.
+ * *is_old: an old filter was rebuilt, and there may be more. */
+static bool
+do_round(struct filters *filters, bool hurries, bool *is_old)
 {
-    struct timespec until;
+    bool is_left;
 
-    worker->is_idle = true;
-    pthread_cond_broadcast(&worker->changed);
-    if (!worker->is_waiting) {
-        pthread_cond_wait(&worker->changed, &worker->mutex);
-        return;
+    registry_shrink(&filters->registry);
+    do {
+        (void)advance_all(filters, FILE_UNSURE, hurries);
+        is_left = advance_all(filters, FILE_PENDING, hurries);
+        is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
+    } while (!is_left && !worker_is_stopping(filters) &&
+             registry_unfold(&filters->registry));
+    *is_old = *is_old && (is_left || renew_one(filters));
+    filters_lend(filters);
+    return is_left;
+}
+
+/* Works for one store. Requires the mutex, and releases it meanwhile. */
+static void
+work(struct commons *commons, struct worker *worker)
+{
+    const bool hurries = worker->awaiting > 0;
+    bool has_old = worker->has_old;
+    bool is_left;
+
+    worker->is_kicked = false;
+    worker->is_waiting = false;
+    worker->is_busy = true;
+    pthread_mutex_unlock(&commons->mutex);
+    is_left = do_round(worker->filters, hurries, &has_old);
+    pthread_mutex_lock(&commons->mutex);
+    worker->is_busy = false;
+    worker->has_old = has_old;
+    worker->is_kicked = worker->is_kicked || (has_old && !is_left);
+    worker->is_waiting = is_left;
+    worker->until = clock_after(CLOCK_REALTIME, LOADING_AGE * 1000);
+    pthread_cond_broadcast(&commons->changed);
+}
+
+static bool
+is_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec
+                                  : a->tv_nsec < b->tv_nsec;
+}
+
+/* Returns the next store that has work, or NULL; then *until is when one will
+ * have some, or zero. */
+static struct worker *
+next_worker(struct commons *commons, struct timespec *until)
+{
+    const struct timespec now = clock_after(CLOCK_REALTIME, 0);
+    struct worker *first = commons->workers;
+    struct worker *worker = first;
+
+    memset(until, 0, sizeof(*until));
+    for (bool is_first = true; worker != NULL && (is_first || worker != first);
+         worker = worker->next, is_first = false) {
+        if (worker->is_busy || worker->is_stopping)
+            continue;
+        if (worker->is_kicked ||
+            (worker->is_waiting && !is_before(&now, &worker->until))) {
+            commons->workers = worker->next;
+            return worker;
+        }
+        if (worker->is_waiting &&
+            (until->tv_sec == 0 || is_before(&worker->until, until)))
+            *until = worker->until;
     }
-    until = clock_after(CLOCK_REALTIME, LOADING_AGE * 1000);
-    if (pthread_cond_timedwait(&worker->changed, &worker->mutex, &until) ==
-        ETIMEDOUT)
-        worker->is_kicked = true;
+    return NULL;
 }
 
 static void *
 run(void *context)
 {
-    struct filters *filters = context;
-    struct worker *worker = &filters->worker;
-    bool has_old = !filters->is_read_only; /* filters, as far as is known */
-    bool hurries;
-    bool is_left;
+    struct commons *commons = context;
 
-    pthread_mutex_lock(&worker->mutex);
-    while (!worker->is_stopping) {
-        if (!worker->is_kicked) {
-            wait_for_work(worker);
-            continue;
-        }
-        worker->is_kicked = false;
-        worker->is_idle = false;
-        hurries = worker->awaiting > 0;
-        pthread_mutex_unlock(&worker->mutex);
-        do {
-            (void)advance_all(filters, FILE_UNSURE, hurries);
-            is_left = advance_all(filters, FILE_PENDING, hurries);
-            is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
-        } while (!is_left && !worker_is_stopping(filters) &&
-                 registry_unfold(&filters->registry));
-        has_old = has_old && (is_left || renew_one(filters));
-        filters_lend(filters);
-        pthread_mutex_lock(&worker->mutex);
-        worker->is_waiting = is_left;
-        worker->is_kicked = worker->is_kicked || (has_old && !is_left);
+    pthread_mutex_lock(&commons->mutex);
+    while (!commons->is_ending) {
+        struct timespec until;
+        struct worker *worker = next_worker(commons, &until);
+
+        if (worker != NULL)
+            work(commons, worker);
+        else if (until.tv_sec == 0)
+            pthread_cond_wait(&commons->changed, &commons->mutex);
+        else
+            (void)pthread_cond_timedwait(&commons->changed, &commons->mutex,
+                                         &until);
     }
-    worker->is_idle = true;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->mutex);
+    pthread_mutex_unlock(&commons->mutex);
     return NULL;
+}
+
+/* ----------------------------------------------------------------- ring --- */
+
+static void
+join_ring(struct commons *commons, struct worker *worker)
+{
+    struct worker *first = commons->workers;
+
+    worker->next = first == NULL ? worker : first;
+    worker->previous = first == NULL ? worker : first->previous;
+    worker->previous->next = worker;
+    worker->next->previous = worker;
+    if (first == NULL)
+        commons->workers = worker;
+}
+
+static void
+leave_ring(struct commons *commons, struct worker *worker)
+{
+    if (commons->workers == worker)
+        commons->workers = worker->next == worker ? NULL : worker->next;
+    worker->previous->next = worker->next;
+    worker->next->previous = worker->previous;
+    worker->next = NULL;
+    worker->previous = NULL;
 }
 
 enum colander_code
 worker_start(struct filters *filters, struct colander_error *err)
 {
+    struct commons *commons = filters->commons;
     struct worker *worker = &filters->worker;
-    int status;
+    int status = 0;
 
-    pthread_mutex_lock(&worker->mutex);
-    worker->is_stopping = false;
-    worker->is_kicked = true;
-    worker->is_idle = false;
-    worker->is_running = true;
-    pthread_mutex_unlock(&worker->mutex);
-    status = thread_create(&worker->thread, run, filters);
+    pthread_mutex_lock(&commons->mutex);
+    if (commons->thread_count < commons->thread_max) {
+        status = thread_create(&commons->threads[commons->thread_count], run,
+                               commons);
+        commons->thread_count += status == 0;
+    }
+    if (commons->thread_count > 0) {
+        worker->filters = filters;
+        worker->is_stopping = false;
+        worker->is_kicked = true;
+        worker->is_waiting = false;
+        worker->has_old = !filters->is_read_only;
+        join_ring(commons, worker);
+        pthread_cond_broadcast(&commons->changed);
+        status = 0;
+    }
+    pthread_mutex_unlock(&commons->mutex);
     if (status == 0)
         return COLANDER_OK;
-    pthread_mutex_lock(&worker->mutex);
-    worker->is_running = false;
-    pthread_mutex_unlock(&worker->mutex);
     return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread: %s",
                          strerror(status));
 }
@@ -256,48 +335,77 @@ worker_start(struct filters *filters, struct colander_error *err)
 void
 worker_stop(struct filters *filters)
 {
+    struct commons *commons = filters->commons;
     struct worker *worker = &filters->worker;
-    bool is_running;
 
-    pthread_mutex_lock(&worker->mutex);
-    is_running = worker->is_running;
-    worker->is_stopping = true;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->mutex);
-    if (!is_running)
+    if (commons == NULL) /* it could not be opened */
         return;
-    pthread_join(worker->thread, NULL);
-    pthread_mutex_lock(&worker->mutex);
-    worker->is_running = false;
-    pthread_mutex_unlock(&worker->mutex);
+    pthread_mutex_lock(&commons->mutex);
+    worker->is_stopping = true;
+    pthread_cond_broadcast(&commons->changed);
+    while (worker->is_busy)
+        pthread_cond_wait(&commons->changed, &commons->mutex);
+    if (worker->next != NULL)
+        leave_ring(commons, worker);
+    pthread_mutex_unlock(&commons->mutex);
+}
+
+void
+worker_end_threads(struct commons *commons)
+{
+    pthread_mutex_lock(&commons->mutex);
+    commons->is_ending = true;
+    pthread_cond_broadcast(&commons->changed);
+    pthread_mutex_unlock(&commons->mutex);
+    for (unsigned i = 0; i < commons->thread_count; i++)
+        pthread_join(commons->threads[i], NULL);
+    free(commons->threads);
 }
 
 void
 worker_kick(struct filters *filters)
 {
-    struct worker *worker = &filters->worker;
+    struct commons *commons = filters->commons;
 
-    pthread_mutex_lock(&worker->mutex);
-    worker->is_kicked = true;
-    pthread_cond_broadcast(&worker->changed);
-    pthread_mutex_unlock(&worker->mutex);
+    pthread_mutex_lock(&commons->mutex);
+    filters->worker.is_kicked = true;
+    pthread_cond_broadcast(&commons->changed);
+    pthread_mutex_unlock(&commons->mutex);
+}
+
+void
+worker_kick_all(struct commons *commons)
+{
+    struct worker *worker;
+
+    pthread_mutex_lock(&commons->mutex);
+    worker = commons->workers;
+    do {
+        if (worker == NULL)
+            break;
+        worker->is_kicked = true;
+        worker = worker->next;
+    } while (worker != commons->workers);
+    pthread_cond_broadcast(&commons->changed);
+    pthread_mutex_unlock(&commons->mutex);
 }
 
 bool
 worker_await(struct filters *filters)
 {
+    struct commons *commons = filters->commons;
     struct worker *worker = &filters->worker;
     bool is_done;
 
-    pthread_mutex_lock(&worker->mutex);
+    pthread_mutex_lock(&commons->mutex);
     worker->awaiting++;
     worker->is_kicked = true;
-    pthread_cond_broadcast(&worker->changed);
-    while (worker->is_running && !worker->is_stopping &&
-           (worker->is_kicked || !worker->is_idle))
-        pthread_cond_wait(&worker->changed, &worker->mutex);
+    pthread_cond_broadcast(&commons->changed);
+    while (worker->next != NULL && !worker->is_stopping &&
+           (worker->is_kicked || worker->is_busy))
+        pthread_cond_wait(&commons->changed, &commons->mutex);
     worker->awaiting--;
-    is_done = worker->is_running && !worker->is_stopping;
-    pthread_mutex_unlock(&worker->mutex);
+    is_done = worker->next != NULL && !worker->is_stopping;
+    pthread_mutex_unlock(&commons->mutex);
     return is_done;
 }

@@ -273,14 +273,16 @@ FIXTURE_TEST(without_memory_for_places_rows_are_left_to_the_engine)
     struct family_filters *found;
 
     OK(colander_family_create(family, NULL));
-    filters_of(family, &found)->span_bytes_max = 2 * sizeof(struct filter_span);
+    filters_of(family, &found)->commons->span_bytes_max =
+        2 * sizeof(struct filter_span);
     family = fill(fixture);
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
-    ZERO(atomic_load(&filters_of(family, &found)->span_bytes));
-    filters_of(family, &found)->span_bytes_max = 1 << 20;
+    ZERO(atomic_load(&filters_of(family, &found)->commons->span_bytes));
+    filters_of(family, &found)->commons->span_bytes_max = 1 << 20;
     OK(colander_family_refilter(family, NULL, NULL));
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), GROUP);
-    assert_true(atomic_load(&filters_of(family, &found)->span_bytes) > 0);
+    assert_true(atomic_load(&filters_of(family, &found)->commons->span_bytes) >
+                0);
 }
 
 /* Without its Bloom filter, a file may have any key. */
@@ -289,13 +291,13 @@ FIXTURE_TEST(without_memory_for_bloom_filters_rows_are_left_to_the_engine)
     struct colander_family *family = fill(fixture);
     struct family_filters *found;
 
-    filters_of(family, &found)->levels_memory.max = 0;
+    filters_of(family, &found)->commons->levels_memory.max = 0;
     put_row(fixture, family, 0, "second");
     put_row(fixture, family, ROWS - 1, "second");
     OK(colander_family_flush(family, NULL));
     assert_all_loaded(family);
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
-    filters_of(family, &found)->levels_memory.max = 1 << 20;
+    filters_of(family, &found)->commons->levels_memory.max = 1 << 20;
     assert_in_range(direct_rows(family, NULL, "first", GROUP), GROUP - 5,
                     GROUP);
 }
@@ -381,17 +383,17 @@ FIXTURE_TEST(memory_of_deleted_files_is_given_back)
         OK(find_count(family, "kind", i, &count));
         assert_int_equal(count, 1);
     }
-    assert_true(block_cache_bytes_used(filters->rows) > 3 << 20);
-    assert_true(atomic_load(&filters->lent) >= 3);
+    assert_true(block_cache_bytes_used(filters->commons->rows) > 3 << 20);
+    assert_true(atomic_load(&filters->commons->lent) >= 3);
     put_large(fixture, family, 0, false);
     OK(colander_family_flush(family, NULL));
     OK(colander_family_compact(family, NULL));
-    for (int i = 0; i < 1000 && atomic_load(&filters->lent) > 0; i++) {
+    for (int i = 0; i < 1000 && atomic_load(&filters->commons->lent) > 0; i++) {
         assert_all_loaded(family); /* files are replaced a moment later */
         pause_shortly();
     }
-    ZERO(atomic_load(&filters->lent));
-    assert_true(block_cache_bytes_used(filters->rows) < 1 << 20);
+    ZERO(atomic_load(&filters->commons->lent));
+    assert_true(block_cache_bytes_used(filters->commons->rows) < 1 << 20);
 }
 
 /* A store that is open for reading does not see the deletes in its logs. */

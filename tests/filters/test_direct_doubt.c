@@ -134,7 +134,7 @@ FIXTURE_TEST(rows_of_blocks_for_which_there_is_no_memory)
     struct colander_family *family = fill(fixture);
     struct family_filters *found;
 
-    full_cache = filters_of(family, &found)->rows;
+    full_cache = filters_of(family, &found)->commons->rows;
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
     full_cache = NULL;
     assert_no_doubt(family);

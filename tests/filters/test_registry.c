@@ -6,23 +6,33 @@
 #include "filters/registry.h"
 #include "support/cases.h"
 #include "support/random.h"
+#include "support/usual.h"
 
 #include <stdlib.h>
 
 static int
 make_registry(void **state)
 {
+    const struct colander_options options = usual_options();
     struct registry *registry = malloc(sizeof(*registry));
+    struct commons *commons;
 
     *state = registry;
-    return registry_init(registry, 1 << 20, why()) == COLANDER_OK ? 0 : -1;
+    if (commons_open(&options, &commons, why()) != COLANDER_OK)
+        return -1;
+    registry_init(registry, commons);
+    return 0;
 }
 
 static int
 drop_registry(void **state)
 {
-    registry_release(*state);
-    free(*state);
+    struct registry *registry = *state;
+    struct commons *commons = registry->commons;
+
+    registry_release(registry);
+    commons_close(commons);
+    free(registry);
     return 0;
 }
 

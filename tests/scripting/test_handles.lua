@@ -468,3 +468,26 @@ support.with_store(function(store, path)
         family:find():order("_key"):order("b")
     end)
 end)
+
+-- Stores with one budget.
+support.with_store(function(_, path)
+    local budget = colander.budget {cache_size = 1 << 20, open_files = 32,
+                                    write_buffer_size = 1 << 20, threads = 1}
+    local stores = {}
+
+    for i = 1, 3 do
+        stores[i] = colander.open(path .. "-" .. i, {budget = budget})
+        stores[i]:family("rows"):put("k", {n = i})
+    end
+    assert(budget:use().stores == 3)
+    assert(stores[2]:options().cache_size == 1 << 20)
+    budget:close() -- the stores keep it
+    for i, store in ipairs(stores) do
+        assert(store.rows:find {n = i}:count() == 1)
+        store:close()
+        os.execute("rm -r '" .. path .. "-" .. i .. "'")
+    end
+    fails({"closed"}, function() budget:use() end)
+    fails({"budget"}, function() colander.open(path, {budget = stores}) end)
+    fails({"filter_memory"}, function() colander.budget {filter_memory = 1} end)
+end)
