@@ -21,6 +21,7 @@ if(COLANDER_SERVER OR COLANDER_CLUSTER)
 endif()
 if(COLANDER_CLUSTER)
     pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto>=3.0)
+    pkg_check_modules(RDKAFKA REQUIRED IMPORTED_TARGET rdkafka>=2.0.2)
 endif()
 
 # Without RE2 the library has no patterns, and says so. It is C++, and Debian's

@@ -22,6 +22,78 @@ chunk_add_piece(struct chunk *chunk, const struct piece *piece,
 }
 
 enum colander_code
+chunk_add_record(struct chunk *chunk, const struct colander_load_place *place,
+                 struct colander_slice record, const char *fault,
+                 struct colander_error *err)
+{
+    const size_t index = chunk->piece_count;
+    const struct piece piece = {fault == NULL ? PIECE_RECORD : PIECE_BAD,
+                                (uint32_t)chunk->text.size,
+                                (uint32_t)record.size};
+    enum colander_code code =
+        array_reserve(&chunk->places, index, &chunk->place_capacity, 1, err);
+
+    if (code == COLANDER_OK)
+        code =
+            colander_buffer_append(&chunk->text, record.data, record.size, err);
+    if (code == COLANDER_OK && fault != NULL)
+        code = chunk_add_reject(chunk, index, 0, fault, err);
+    if (code == COLANDER_OK)
+        code = chunk_add_piece(chunk, &piece, err);
+    if (code == COLANDER_OK)
+        chunk->places[index] = *place;
+    return code;
+}
+
+enum colander_code
+place_key(const struct colander_load_place *place, bool with_time,
+          struct colander_buffer *key, struct colander_error *err)
+{
+    const int64_t second = place->time_ms / 1000;
+    const struct colander_value parts[] = {
+        colander_timestamp(second, (uint32_t)(place->time_ms % 1000) * 1000000),
+        colander_text(place->topic),
+        colander_integer(place->partition),
+        colander_integer(place->offset),
+    };
+
+    return colander_key_encode(parts + !with_time, 3 + with_time, key, err);
+}
+
+enum colander_code
+chunk_add_mark(struct chunk *chunk, struct colander_slice name,
+               struct colander_slice value, struct colander_error *err)
+{
+    const size_t sizes[] = {name.size, value.size};
+    struct colander_buffer *marks = &chunk->marks;
+    enum colander_code code =
+        colander_buffer_append(marks, sizes, sizeof(sizes), err);
+
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(marks, name.data, name.size, err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(marks, value.data, value.size, err)
+               : code;
+}
+
+bool
+chunk_next_mark(const struct chunk *chunk, size_t *at,
+                struct colander_slice *name, struct colander_slice *value)
+{
+    size_t sizes[2];
+    const uint8_t *data;
+
+    if (*at == chunk->marks.size)
+        return false;
+    data = chunk->marks.data + *at;
+    memcpy(sizes, data, sizeof(sizes));
+    *name = colander_slice_of(data + sizeof(sizes), sizes[0]);
+    *value = colander_slice_of(name->data + name->size, sizes[1]);
+    *at += sizeof(sizes) + sizes[0] + sizes[1];
+    return true;
+}
+
+enum colander_code
 chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
                   struct colander_slice key, struct colander_slice row,
                   struct colander_error *err)
@@ -138,11 +210,15 @@ chunk_clear(struct chunk *chunk)
     trim(&chunk->keys);
     trim(&chunk->waiting_bytes);
     trim(&chunk->reasons);
+    trim(&chunk->marks);
     *chunk = (struct chunk){
         .text = chunk->text,
         .keys = chunk->keys,
         .waiting_bytes = chunk->waiting_bytes,
         .reasons = chunk->reasons,
+        .marks = chunk->marks,
+        .places = chunk->places,
+        .place_capacity = chunk->place_capacity,
         .pieces = chunk->pieces,
         .piece_capacity = chunk->piece_capacity,
         .waiting = chunk->waiting,
@@ -159,6 +235,8 @@ chunk_release(struct chunk *chunk)
     colander_buffer_release(&chunk->keys);
     colander_buffer_release(&chunk->waiting_bytes);
     colander_buffer_release(&chunk->reasons);
+    colander_buffer_release(&chunk->marks);
+    free(chunk->places);
     free(chunk->pieces);
     free(chunk->waiting);
     free(chunk->rejects);

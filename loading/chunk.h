@@ -16,7 +16,7 @@
 #ifndef LOADING_CHUNK_H
 #define LOADING_CHUNK_H
 
-#include "columns/columns.h"
+#include "loading/load.h"
 
 #define CHUNK_SIZE (512u << 10)    /* bytes of text, except large records */
 #define CHUNK_ROWS_SIZE (8u << 20) /* of rows, approximately */
@@ -80,6 +80,10 @@ struct chunk {
     struct colander_error failure; /* of reading, after the text; or OK */
     struct colander_buffer keys;   /* new ones, for records without a key */
     size_t key_size;               /* of each of them */
+    struct colander_load_place *places; /* of the pieces of a stream; NULL */
+    size_t place_capacity;
+    struct colander_buffer marks; /* of a stream, after the records: see
+                                   * chunk_next_mark */
 
     /* set by the reader and a parser */
     struct reject *rejects; /* in any order */
@@ -92,7 +96,8 @@ struct chunk {
     struct waiting_row *waiting;
     size_t waiting_count;
     size_t waiting_capacity;
-    bool is_broken; /* rows are missing, see `failure` */
+    bool is_broken; /* rows are missing, see `failure`; of a stream the reader
+                     * may set it, too */
 };
 
 /* Add to the lists of a chunk. */
@@ -103,6 +108,26 @@ COLANDER_CHECKED enum colander_code
 chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
                   struct colander_slice key, struct colander_slice row,
                   struct colander_error *err);
+/* Adds a record of a stream; one with a `fault` is rejected. */
+COLANDER_CHECKED enum colander_code
+chunk_add_record(struct chunk *chunk, const struct colander_load_place *place,
+                 struct colander_slice record, const char *fault,
+                 struct colander_error *err);
+/* Sets `key` to {topic, partition, offset}, after the time `with_time`. */
+COLANDER_CHECKED enum colander_code
+place_key(const struct colander_load_place *place, bool with_time,
+          struct colander_buffer *key, struct colander_error *err);
+
+COLANDER_CHECKED enum colander_code chunk_add_mark(struct chunk *chunk,
+                                                   struct colander_slice name,
+                                                   struct colander_slice value,
+                                                   struct colander_error *err);
+
+/* Returns whether there is a mark at *at, and moves *at, 0 at first, after it.
+ * Both are borrowed. */
+bool chunk_next_mark(const struct chunk *chunk, size_t *at,
+                     struct colander_slice *name, struct colander_slice *value);
+
 /* Notes which item the row that was added last is of. */
 COLANDER_CHECKED enum colander_code
 chunk_note_item(struct chunk *chunk, uint8_t action, bool is_upsert,

@@ -13,6 +13,7 @@
 #include "loading/parser.h"
 #include "loading/partition.h"
 #include "loading/reader.h"
+#include "loading/stream_reader.h"
 #include "loading/writer.h"
 
 #include <pthread.h>
@@ -59,7 +60,10 @@ run_reader(void *context)
     struct file_load *file = context;
 
     (void)pthread_setname_np(pthread_self(), "reader"); /* for debuggers */
-    reader_run(file->source, file->parser.options, file->ring);
+    if (file->parser.options->stream != NULL)
+        stream_reader_run(file->parser.options, file->ring);
+    else
+        reader_run(file->source, file->parser.options, file->ring);
     return NULL;
 }
 
@@ -121,7 +125,8 @@ start_threads(struct file_load *file, struct colander_load *load,
 static void
 end_threads(struct file_load *file)
 {
-    input_cancel(file->source->input);
+    if (file->source->input != NULL)
+        input_cancel(file->source->input);
     if (file->ring != NULL)
         ring_stop(file->ring);
     for (size_t i = 0; i < file->thread_count; i++)
@@ -134,8 +139,9 @@ end_threads(struct file_load *file)
 static void
 report_progress(struct colander_load *load, const struct source *source)
 {
-    load->stats.bytes_read =
-        load->bytes_before + input_bytes_read(source->input);
+    if (source->input != NULL)
+        load->stats.bytes_read =
+            load->bytes_before + input_bytes_read(source->input);
     if (load->options.report_progress != NULL)
         load->options.report_progress(load->options.context, &load->stats);
 }
@@ -336,6 +342,29 @@ follow_file(struct colander_load *load, const char *file,
     return code;
 }
 
+/* Loads a stream until it ends, fails or is cancelled. `name` is what the
+ * client calls it. */
+static enum colander_code
+load_stream(struct colander_load *load, const char *name,
+            struct colander_error *err)
+{
+    struct source source = {.file = name};
+    enum record_format format = RECORDS_JSONL;
+    enum colander_code code;
+    char delimiter;
+
+    if (load->options.format != NULL) /* was checked */
+        (void)format_parse(load->options.format, &format, &delimiter);
+    load->stats.file = name;
+    splitter_init(&source.splitter, format, 0);
+    code =
+        added_columns_begin_file(&load->added, &load->options, name, NULL, err);
+    if (code == COLANDER_OK)
+        code = writer_begin_file(load->writer, &source,
+                                 colander_slice_of(NULL, 0), NULL, err);
+    return code == COLANDER_OK ? load_source(load, &source, err) : code;
+}
+
 /* ---------------------------------------------------------- beginnings --- */
 
 /* Checks that all files exist before anything is changed, and finds how much of
@@ -517,7 +546,7 @@ begin(struct colander_load *load, const char *const *files, size_t count,
     uint64_t rejects_size = 0;
     enum colander_code code = check_rejects(load, files, count, err);
 
-    if (!load->options.follows)
+    if (!load->options.follows) /* of a stream there are none */
         measure_files(load, files, count);
     if (code == COLANDER_OK)
         code = find_resume_points(load, files, count, &rejects_size, err);
@@ -597,6 +626,7 @@ enum colander_code
 colander_load_run(struct colander_load *load, const char *const *files,
                   size_t file_count, struct colander_error *err)
 {
+    const bool is_stream = load->options.stream != NULL;
     const bool follows = load->options.follows;
     enum colander_code code;
 
@@ -605,10 +635,13 @@ colander_load_run(struct colander_load *load, const char *const *files,
     if (follows && (file_count != 1 || strcmp(files[0], "-") == 0))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a load follows one file, which has a name");
-    code = begin(load, files, file_count, err);
+    if (is_stream && file_count != 1)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "a stream has one name");
+    code = begin(load, files, is_stream ? 0 : file_count, err);
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
-        code = follows ? follow_file(load, files[i], err)
-                       : load_file(load, files[i], err);
+        code = is_stream ? load_stream(load, files[i], err)
+               : follows ? follow_file(load, files[i], err)
+                         : load_file(load, files[i], err);
     if (load->writer != NULL)
         code = finish(load, code, err);
     if (code == COLANDER_OK)

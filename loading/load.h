@@ -109,6 +109,14 @@ struct colander_load_stats {
     uint64_t family_count;   /* families that rows went to, of a partition */
 };
 
+/* Where a record of a stream is. */
+struct colander_load_place {
+    const char *topic; /* borrowed until the load is destroyed */
+    int32_t partition;
+    int64_t offset;
+    int64_t time_ms; /* of the record, since 1970 */
+};
+
 /* A record that was rejected. Borrowed until the callback returns. */
 struct colander_load_reject {
     const char *file;
@@ -116,6 +124,8 @@ struct colander_load_reject {
     uint64_t column; /* in bytes, from 1 */
     const char *reason;
     bool lacks_key; /* the reason is that a key column is missing */
+    const struct colander_load_place *place; /* of a stream, whose records have
+                                              * one line; NULL: of a file */
 };
 
 /* What became of an item of the format elasticsearch. */
@@ -176,6 +186,37 @@ struct colander_load_files {
     enum colander_code (*append)(void *context, const char *file,
                                  struct colander_slice bytes,
                                  struct colander_error *err);
+};
+
+/*
+ * Records that come one by one from elsewhere, such as those of a topic of
+ * Kafka. A thread of the load calls the functions. Marks of the family that say
+ * how far the stream was read are written together with the rows, so that each
+ * record has its effect once.
+ */
+struct colander_load_stream {
+    void *context;
+
+    /* Waits up to `wait_ms` for a record. *found: there is one, whose bytes are
+     * borrowed until the next call; with a *fault, also borrowed, it is rejected
+     * for this reason. *is_end: there are no more. A failure is that of the
+     * load, after the records before it were written. */
+    enum colander_code (*next)(void *context, unsigned wait_ms,
+                               struct colander_load_place *place,
+                               struct colander_slice *record,
+                               const char **fault, bool *found, bool *is_end,
+                               struct colander_error *err);
+
+    /* Passes on a mark that is to be written together with the records since
+     * the last marks, borrowed until the next call. *found is false after the
+     * last. */
+    enum colander_code (*mark)(void *context, struct colander_slice *name,
+                               struct colander_slice *value, bool *found,
+                               struct colander_error *err);
+
+    /* Gets the rejected records, borrowed. The key is {topic, partition,
+     * offset}, so that one which is read again is the same row. */
+    struct colander_family *rejects;
 };
 
 /*
@@ -252,6 +293,11 @@ struct colander_load_options {
      */
     void (*report_item)(void *context, const struct colander_load_item *item);
     uint64_t items_max;
+
+    /* Load a stream, of JSON or msgpack (format; NULL: jsonl), instead of
+     * files. A record without a key has {time, topic, partition, offset}. NULL:
+     * load files. */
+    const struct colander_load_stream *stream;
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record
@@ -286,8 +332,8 @@ colander_load_create(struct colander_store *store,
                      struct colander_load **load, struct colander_error *err);
 
 /*
- * Loads the files, one after another; "-" is standard input. Requires that the
- * load was not run before. A load that follows has one file, and runs until it
+ * Loads the files, one after another; "-" is standard input. Of a stream, the
+ * one name is what errors call it. Requires that the load was not run before. A load that follows has one file, and runs until it
  * is cancelled or fails. What was written before a failure stays, except of a
  * bulk, which writes all rows or none. Fails with CANCELLED after a cancel, and
  * with LIMIT if more than `rejects_max` records were rejected.

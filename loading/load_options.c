@@ -67,6 +67,13 @@ check(const struct colander_load_options *options, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a bulk load cannot be resumed, and always "
                              "replaces rows with the same key");
+    if (options->stream != NULL &&
+        (options->is_bulk || options->resumes || options->follows ||
+         options->rejects != NULL))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a stream is neither a bulk load nor a file that "
+                             "is followed, knows itself where it continues, "
+                             "and has a family of rejects");
     if (options->is_bulk && options->follows)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a bulk load cannot follow a file: its rows "
@@ -107,6 +114,13 @@ check_format(const struct colander_load_options *options,
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "only times of the format influx have a "
                              "precision");
+    if (options->stream != NULL && options->format != NULL &&
+        !is_format(options, "json") && !is_format(options, "jsonl") &&
+        !is_format(options, "msgpack"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the format of records that come one by one is "
+                             "json or msgpack, not '%s'",
+                             options->format);
     if (is_format(options, "elasticsearch") && options->partition != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "items of the format elasticsearch are not put "

@@ -15,8 +15,29 @@ line_of(const struct chunk *chunk, size_t piece)
 {
     struct chunk_spot spot = {0, chunk->line, chunk->line_offset};
 
+    if (chunk->places != NULL)
+        return (uint64_t)chunk->places[piece].offset;
     chunk_spot_move(&spot, chunk, chunk->pieces[piece].offset);
     return spot.line;
+}
+
+/* Sets the key of a row without one: of a stream its place, which is the same
+ * if it is read again, else a new key of the reader. */
+static enum colander_code
+give_key(const struct chunk *chunk, size_t piece, size_t index,
+         struct colander_buffer *buffer, struct colander_slice *key,
+         struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (chunk->places == NULL) {
+        *key = colander_slice_of(chunk->keys.data + index * chunk->key_size,
+                                 chunk->key_size);
+        return COLANDER_OK;
+    }
+    code = place_key(&chunk->places[piece], true, buffer, err);
+    *key = colander_buffer_slice(buffer);
+    return code;
 }
 
 static enum colander_code
@@ -64,8 +85,7 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
     if (rows->misfits.lacks_line)
         misfits_set_line(&rows->misfits, line_of(chunk, piece));
     if (code == COLANDER_OK && !parsed.has_key)
-        parsed.key = colander_slice_of(
-            chunk->keys.data + index * chunk->key_size, chunk->key_size);
+        code = give_key(chunk, piece, index, &rows->key, &parsed.key, err);
     if (code == COLANDER_OK && !parsed.is_checked)
         code = check_row(rows, parsed.row, err);
     if (code == COLANDER_OK && partition != NULL)

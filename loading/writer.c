@@ -60,7 +60,7 @@ writer_create(struct colander_store *store, struct colander_family *family,
     created->partition.store = store;
     created->partition.pattern = family;
     created->partition.column = options->partition;
-    created->partition.follows = options->follows;
+    created->partition.follows = options->follows || options->stream != NULL;
     if (options->partition != NULL)
         stats->knows_new = options->duplicates == COLANDER_LOAD_KEEP ||
                            options->duplicates == COLANDER_LOAD_REJECT;
@@ -125,7 +125,8 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->point.bulk_key_size = 0;
     writer->point.format = (uint64_t)source->splitter.format;
     writer->point.sample_size = source->sample_size;
-    writer->point.inode = input_inode(source->input);
+    if (source->input != NULL)
+        writer->point.inode = input_inode(source->input);
     writer->tail = source->tail;
     writer->head = source->tail;
     /* up to that size, the first and the last bytes are the same */
@@ -144,14 +145,19 @@ report(const struct writer *writer, const struct chunk *chunk,
 {
     const struct colander_load_options *options = writer->options;
     const struct piece *piece = &chunk->pieces[reject->piece];
-    struct colander_load_reject reported;
+    struct colander_load_reject reported = {.file = writer->source->file};
 
     if (options->report_reject == NULL)
         return;
-    chunk_spot_move(spot, chunk, piece->offset + reject->fault);
-    reported.file = writer->source->file;
-    reported.line = spot->line;
-    reported.column = chunk->offset + spot->at - spot->begin + 1;
+    if (options->stream != NULL) {
+        reported.place = &chunk->places[reject->piece];
+        reported.line = 1;
+        reported.column = (uint64_t)reject->fault + 1;
+    } else {
+        chunk_spot_move(spot, chunk, piece->offset + reject->fault);
+        reported.line = spot->line;
+        reported.column = chunk->offset + spot->at - spot->begin + 1;
+    }
     reported.reason = (const char *)chunk->reasons.data + reject->reason;
     reported.lacks_key = reject->lacks_key;
     options->report_reject(options->context, &reported);
@@ -165,6 +171,8 @@ put_rejects(struct writer *writer, const struct chunk *chunk,
     struct chunk_spot spot = {0, chunk->line, chunk->line_offset};
     enum colander_code code = COLANDER_OK;
 
+    if (writer->options->stream != NULL)
+        code = writer_stream_rejects(writer, chunk, err);
     for (size_t i = 0; i < chunk->reject_count && code == COLANDER_OK; i++) {
         const struct reject *reject = &chunk->rejects[i];
         const struct piece *piece = &chunk->pieces[reject->piece];
@@ -312,6 +320,8 @@ static enum colander_code
 mark(struct writer *writer, const struct chunk *chunk,
      struct colander_error *err)
 {
+    if (writer->options->stream != NULL)
+        return writer_stream_mark(writer, chunk, err);
     if (!is_resume_point(writer, chunk))
         return COLANDER_OK;
     return resume_point_mark(&writer->point, writer->batch, writer->run,
@@ -575,7 +585,8 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = take_placed(writer, chunk, &before, err);
     chunk_sort_rejects(chunk);
-    if (code == COLANDER_OK && writer->options->rejects_max >= LACKING_MAX)
+    if (code == COLANDER_OK && writer->options->rejects_max >= LACKING_MAX &&
+        writer->options->stream == NULL) /* there they are kept */
         code = check_keys(writer, chunk, err);
     if (writer->lacking_count >= LACKING_MAX) {
         (void)put_rejects(writer, chunk, NULL); /* `err` is set */

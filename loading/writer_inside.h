@@ -72,6 +72,16 @@ struct writer {
 /* Adds written rows to the figures of the load. */
 void writer_count_rows(struct writer *writer, uint64_t taken, uint64_t new);
 
+/* Adds the marks of a chunk of a stream to what is written with it. */
+COLANDER_CHECKED enum colander_code
+writer_stream_mark(struct writer *writer, const struct chunk *chunk,
+                   struct colander_error *err);
+
+/* Writes the rejected records of such a chunk. */
+COLANDER_CHECKED enum colander_code
+writer_stream_rejects(struct writer *writer, const struct chunk *chunk,
+                      struct colander_error *err);
+
 /* Begins a run, if the load is large and there is none. */
 COLANDER_CHECKED enum colander_code
 writer_run_begin(struct writer *writer, struct colander_error *err);

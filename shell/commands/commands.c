@@ -6,6 +6,7 @@
 #include "shell/command.h"
 
 extern const struct command command_load;
+extern const struct command command_follow;
 extern const struct command command_find;
 extern const struct command command_group;
 extern const struct command command_get;
@@ -33,6 +34,9 @@ extern const struct command command_completion;
 
 const struct command *const commands_all[] = {
     &command_load,
+#ifdef COLANDER_CLUSTER
+    &command_follow,
+#endif
     &command_find,
     &command_group,
     &command_get,

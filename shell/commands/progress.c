@@ -50,10 +50,12 @@ add_rest(const struct progress *progress, struct report *line,
 
 /* Adds the share of the bytes, the speed and the time left. A bulk load has no
  * rows until its end. */
-static void
-add_line(const struct progress *progress, struct report *line,
-         const struct colander_load_stats *stats, double seconds)
+void
+progress_add_line(const struct progress *progress, struct report *line,
+                  const struct colander_load_stats *stats)
 {
+    const double seconds = seconds_since(progress);
+
     if (stats->bulk_all > 0) {
         report_add(line, "building %.0f %%",
                    100.0 * (double)stats->bulk_rows / (double)stats->bulk_all);
@@ -115,7 +117,7 @@ progress_show(struct progress *progress,
         progress->bytes_before = stats->bytes_read;
     if (!progress_is_due(progress))
         return;
-    add_line(progress, &line, stats, seconds_since(progress));
+    progress_add_line(progress, &line, stats);
     progress_print(progress, &line);
 }
 

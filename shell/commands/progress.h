@@ -42,6 +42,10 @@ void progress_print(struct progress *progress, struct report *line);
 void progress_show(struct progress *progress,
                    const struct colander_load_stats *stats);
 
+/* Adds the figures of a load to a line. */
+void progress_add_line(const struct progress *progress, struct report *line,
+                       const struct colander_load_stats *stats);
+
 /* Removes the line, so that something else can be printed. */
 void progress_hide(struct progress *progress);
 

@@ -1,0 +1,382 @@
+/* See kafka.h. SPDX-License-Identifier: MIT */
+#include "cluster/kafka.h"
+#include "cluster/text.h"
+#include "core/clock.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SCHEME "kafka://"
+#define TOPIC_SIZE_MAX 249
+#define LINE_SIZE_MAX 4096
+#define ASK_MS 5000     /* for one answer */
+#define RETRY_MS 200    /* before asking again */
+#define TOPICS_MAX 1000 /* of an address */
+
+/* --------------------------------------------------------------- address --- */
+
+bool
+topic_is_address(const char *word)
+{
+    return strncmp(word, SCHEME, strlen(SCHEME)) == 0;
+}
+
+/* Takes the next of a list with commas; NULL: there is none. */
+static char *
+take_item(char **rest)
+{
+    char *item = *rest;
+    char *comma = item == NULL ? NULL : strchr(item, ',');
+
+    if (comma != NULL)
+        *comma = '\0';
+    *rest = comma == NULL ? NULL : comma + 1;
+    return item;
+}
+
+static bool
+is_topic(const char *name)
+{
+    const size_t size = strlen(name);
+
+    return size > 0 && size <= TOPIC_SIZE_MAX && strcmp(name, ".") != 0 &&
+           strcmp(name, "..") != 0 &&
+           strspn(name, "abcdefghijklmnopqrstuvwxyz"
+                        "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == size;
+}
+
+static enum colander_code
+add_topic(struct kafka_address *address, const char *name,
+          struct colander_error *err)
+{
+    if (!is_topic(name))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%.260s' is not the name of a topic", name);
+    for (size_t i = 0; i < address->topic_count; i++) {
+        if (strcmp(address->topics[i], name) == 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "topic '%s' is named twice", name);
+    }
+    if (address->topic_count == TOPICS_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "more than %d topics",
+                             TOPICS_MAX);
+    address->topics[address->topic_count] = strdup(name);
+    if (address->topics[address->topic_count] == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for an address");
+    address->topic_count++;
+    return COLANDER_OK;
+}
+
+enum colander_code
+kafka_address_read(struct kafka_address *address, const char *text,
+                   struct colander_error *err)
+{
+    const char *brokers = text + strlen(SCHEME);
+    const char *slash = topic_is_address(text) ? strchr(brokers, '/') : NULL;
+    enum colander_code code = COLANDER_OK;
+    char *topics;
+    char *rest;
+    char *name;
+
+    memset(address, 0, sizeof(*address));
+    if (slash == NULL || slash == brokers || slash[1] == '\0')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' is not kafka://BROKER[,BROKER...]/TOPIC"
+                             "[,TOPIC...]",
+                             text);
+    address->brokers = strndup(brokers, (size_t)(slash - brokers));
+    address->topics = calloc(TOPICS_MAX, sizeof(*address->topics));
+    rest = topics = strdup(slash + 1);
+    if (address->brokers == NULL || address->topics == NULL || topics == NULL)
+        code =
+            COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for an address");
+    while (code == COLANDER_OK && (name = take_item(&rest)) != NULL)
+        code = add_topic(address, name, err);
+    free(topics);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "%s", text);
+    return code;
+}
+
+void
+kafka_address_release(struct kafka_address *address)
+{
+    for (size_t i = 0; i < address->topic_count; i++)
+        free(address->topics[i]);
+    free(address->topics);
+    free(address->brokers);
+    memset(address, 0, sizeof(*address));
+}
+
+/* -------------------------------------------------------------- settings --- */
+
+static enum colander_code
+set(rd_kafka_conf_t *conf, const char *name, const char *value,
+    struct colander_error *err)
+{
+    char reason[256];
+
+    if (rd_kafka_conf_set(conf, name, value, reason, sizeof(reason)) !=
+        RD_KAFKA_CONF_OK)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "%s", reason);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+set_all(rd_kafka_conf_t *conf, const struct kafka_setting *settings,
+        struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (; settings->name != NULL && code == COLANDER_OK; settings++)
+        code = set(conf, settings->name, settings->value, err);
+    return code;
+}
+
+/* Sets NAME=VALUE, which the user has given. It is not printed: it may be a
+ * password. */
+static enum colander_code
+set_given(rd_kafka_conf_t *conf, const char *given,
+          const struct kafka_setting *fixed, struct colander_error *err)
+{
+    const char *equals = strchr(given, '=');
+    char name[128];
+
+    if (equals == NULL || equals == given ||
+        (size_t)(equals - given) >= sizeof(name))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a setting of librdkafka must be NAME=VALUE");
+    memcpy(name, given, (size_t)(equals - given));
+    name[equals - given] = '\0';
+    for (; fixed->name != NULL; fixed++) {
+        if (strcmp(fixed->name, name) == 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "the setting '%s' is always '%s' here", name,
+                                 fixed->value);
+    }
+    return set(conf, name, equals + 1, err);
+}
+
+/* Sets the lines of a file, except empty ones and those that begin with #. */
+static enum colander_code
+set_file(rd_kafka_conf_t *conf, const char *path,
+         const struct kafka_setting *fixed, struct colander_error *err)
+{
+    FILE *file = fopen(path, "re");
+    enum colander_code code = COLANDER_OK;
+    char line[LINE_SIZE_MAX];
+    unsigned number = 0;
+
+    if (file == NULL)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot open '%s': %s", path,
+                             strerror(errno));
+    while (code == COLANDER_OK && fgets(line, sizeof(line), file) != NULL) {
+        number++;
+        if (strchr(line, '\n') == NULL && feof(file) == 0)
+            code = COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "the line is longer than %d bytes",
+                                 LINE_SIZE_MAX - 2);
+        line[strcspn(line, "\r\n")] = '\0';
+        if (code == COLANDER_OK && line[0] != '\0' && line[0] != '#')
+            code = set_given(conf, line, fixed, err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "%s:%u", path, number);
+    }
+    if (code == COLANDER_OK && ferror(file) != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO, "cannot read '%s'", path);
+    (void)fclose(file);
+    return code;
+}
+
+static enum colander_code
+set_options(rd_kafka_conf_t *conf, const struct topic_broker_options *options,
+            const struct kafka_setting *fixed, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (options->settings_file != NULL)
+        code = set_file(conf, options->settings_file, fixed, err);
+    for (size_t i = 0; i < options->setting_count && code == COLANDER_OK; i++)
+        code = set_given(conf, options->settings[i], fixed, err);
+    return code;
+}
+
+/* ---------------------------------------------------------------- client --- */
+
+/* Notes an error of the client: called when it is polled. */
+static void
+note_error(rd_kafka_t *client, int error, const char *reason, void *opaque)
+{
+    struct kafka_trouble *trouble = opaque;
+
+    (void)client;
+    pthread_mutex_lock(&trouble->lock);
+    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+        trouble->is_cut_off = true;
+    else
+        (void)snprintf(trouble->text, sizeof(trouble->text), "%s", reason);
+    pthread_mutex_unlock(&trouble->lock);
+}
+
+enum colander_code
+kafka_client_create(rd_kafka_type_t type, const char *brokers,
+                    const struct topic_broker_options *options,
+                    const struct kafka_setting *settings,
+                    const struct kafka_setting *fixed,
+                    struct kafka_trouble *trouble,
+                    void (*delivered)(rd_kafka_t *, const rd_kafka_message_t *,
+                                      void *),
+                    rd_kafka_t **client, struct colander_error *err)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    enum colander_code code;
+    char reason[256];
+
+    *client = NULL;
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    rd_kafka_conf_set_error_cb(conf, note_error);
+    rd_kafka_conf_set_opaque(conf, trouble);
+    if (delivered != NULL)
+        rd_kafka_conf_set_dr_msg_cb(conf, delivered);
+    code = set_all(conf, settings, err);
+    if (code == COLANDER_OK)
+        code = set_options(conf, options, fixed, err);
+    if (code == COLANDER_OK)
+        code = set_all(conf, fixed, err);
+    if (code == COLANDER_OK)
+        code = set(conf, "bootstrap.servers", brokers, err);
+    if (code == COLANDER_OK) {
+        *client = rd_kafka_new(type, conf, reason, sizeof(reason));
+        if (*client == NULL)
+            code = COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "cannot make a client of Kafka: %s", reason);
+    }
+    if (code != COLANDER_OK)
+        rd_kafka_conf_destroy(conf);
+    return code;
+}
+
+/* ---------------------------------------------------------------- errors --- */
+
+bool
+kafka_is_transient(rd_kafka_resp_err_t error)
+{
+    switch (error) {
+    case RD_KAFKA_RESP_ERR__TRANSPORT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT:
+    case RD_KAFKA_RESP_ERR__TIMED_OUT_QUEUE:
+    case RD_KAFKA_RESP_ERR__WAIT_COORD:
+    case RD_KAFKA_RESP_ERR__WAIT_CACHE:
+    case RD_KAFKA_RESP_ERR__RETRY:
+    case RD_KAFKA_RESP_ERR__RESOLVE:
+    case RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN:
+    case RD_KAFKA_RESP_ERR_UNKNOWN:
+    case RD_KAFKA_RESP_ERR_LEADER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION:
+    case RD_KAFKA_RESP_ERR_REQUEST_TIMED_OUT:
+    case RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_REPLICA_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_NETWORK_EXCEPTION:
+    case RD_KAFKA_RESP_ERR_COORDINATOR_LOAD_IN_PROGRESS:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS:
+    case RD_KAFKA_RESP_ERR_NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+    case RD_KAFKA_RESP_ERR_NOT_CONTROLLER:
+    case RD_KAFKA_RESP_ERR_KAFKA_STORAGE_ERROR:
+    case RD_KAFKA_RESP_ERR_FENCED_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
+    case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
+    case RD_KAFKA_RESP_ERR_PREFERRED_LEADER_NOT_AVAILABLE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum colander_code
+kafka_fail(rd_kafka_resp_err_t error, const char *what, const char *topic,
+           int32_t partition, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_IO;
+    char place[32] = "";
+
+    if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+        error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+        error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+        code = COLANDER_NOT_FOUND;
+    if (partition >= 0)
+        (void)snprintf(place, sizeof(place), ", partition %d", (int)partition);
+    return COLANDER_FAIL(err, code, "%s topic '%s'%s: %s (%s)", what, topic,
+                         place, rd_kafka_err2str(error),
+                         rd_kafka_err2name(error));
+}
+
+bool
+kafka_is_stopped(const struct topic_broker_options *options)
+{
+    return options->is_stopped != NULL && atomic_load(options->is_stopped);
+}
+
+rd_kafka_resp_err_t
+kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
+          rd_kafka_resp_err_t (*ask)(void *context), void *context)
+{
+    const uint64_t until = clock_us() + KAFKA_WAIT_MS * UINT64_C(1000);
+    rd_kafka_resp_err_t error = ask(context);
+
+    while (kafka_is_transient(error) && clock_us() < until &&
+           !kafka_is_stopped(options)) {
+        (void)rd_kafka_poll(client, RETRY_MS);
+        error = ask(context);
+    }
+    return error;
+}
+
+/* -------------------------------------------------------------- metadata --- */
+
+struct metadata_request {
+    rd_kafka_t *client;
+    rd_kafka_topic_t *topic;
+    int32_t count;
+};
+
+static rd_kafka_resp_err_t
+ask_metadata(void *context)
+{
+    struct metadata_request *request = context;
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t error = rd_kafka_metadata(
+        request->client, 0, request->topic, &metadata, ASK_MS);
+
+    request->count = 0;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt != 1)
+        error = RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        error = metadata->topics[0].err;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        request->count = metadata->topics[0].partition_cnt;
+    if (metadata != NULL)
+        rd_kafka_metadata_destroy(metadata);
+    return error;
+}
+
+enum colander_code
+kafka_partition_count(const struct topic_broker_options *options,
+                      rd_kafka_t *client, rd_kafka_topic_t *topic,
+                      int32_t *count, struct colander_error *err)
+{
+    struct metadata_request request = {client, topic, 0};
+    const rd_kafka_resp_err_t error =
+        kafka_try(options, client, ask_metadata, &request);
+
+    *count = request.count;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && *count > 0)
+        return COLANDER_OK;
+    if (kafka_is_stopped(options))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    return kafka_fail(error == RD_KAFKA_RESP_ERR_NO_ERROR
+                          ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
+                          : error,
+                      "cannot find", rd_kafka_topic_name(topic), -1, err);
+}

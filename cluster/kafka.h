@@ -1,0 +1,86 @@
+/*
+ * Clients of librdkafka: addresses, settings, and what its errors mean.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CLUSTER_KAFKA_H
+#define CLUSTER_KAFKA_H
+
+#include "cluster/topic.h"
+
+#include <librdkafka/rdkafka.h>
+#include <pthread.h>
+
+/* The header of the records of a load: ID/NUMBER. */
+#define KAFKA_RECORD_HEADER "colander"
+#define KAFKA_WAIT_MS 60000 /* for brokers, at most, when a client begins */
+
+/* An address, taken apart. */
+struct kafka_address {
+    char *brokers; /* owned, as librdkafka has them */
+    char **topics; /* owned */
+    size_t topic_count;
+};
+
+COLANDER_CHECKED enum colander_code
+kafka_address_read(struct kafka_address *address, const char *text,
+                   struct colander_error *err);
+
+void kafka_address_release(struct kafka_address *address);
+
+/* What was the last trouble with brokers. */
+struct kafka_trouble {
+    pthread_mutex_t lock;
+    bool is_cut_off; /* no broker can be reached */
+    char text[200];
+};
+
+/* A pair of a setting and its value. */
+struct kafka_setting {
+    const char *name;
+    const char *value;
+};
+
+/*
+ * Creates a client of `type` with `settings`, up to a NULL name, which those of
+ * the options replace, and `fixed`, which they must not name. `trouble` is
+ * borrowed until the client is destroyed; `delivered` (NULL: none) is called
+ * for each record of a producer, with `opaque`.
+ */
+COLANDER_CHECKED enum colander_code kafka_client_create(
+    rd_kafka_type_t type, const char *brokers,
+    const struct topic_broker_options *options,
+    const struct kafka_setting *settings, const struct kafka_setting *fixed,
+    struct kafka_trouble *trouble,
+    void (*delivered)(rd_kafka_t *, const rd_kafka_message_t *, void *),
+    rd_kafka_t **client, struct colander_error *err);
+
+/* Fails because of an error of librdkafka. */
+COLANDER_CHECKED enum colander_code
+kafka_fail(rd_kafka_resp_err_t error, const char *what, const char *topic,
+           int32_t partition, struct colander_error *err);
+
+/* Whether brokers may recover from the error, so that what failed is tried
+ * again. */
+bool kafka_is_transient(rd_kafka_resp_err_t error);
+
+/*
+ * Waits until `ask` does not fail with a transient error, KAFKA_WAIT_MS at most
+ * or until the options stop it. Returns the last error.
+ */
+rd_kafka_resp_err_t kafka_try(const struct topic_broker_options *options,
+                              rd_kafka_t *client,
+                              rd_kafka_resp_err_t (*ask)(void *context),
+                              void *context);
+
+/* Sets *count to how many partitions a topic has. Fails with NOT_FOUND if there
+ * is none. */
+COLANDER_CHECKED enum colander_code
+kafka_partition_count(const struct topic_broker_options *options,
+                      rd_kafka_t *client, rd_kafka_topic_t *topic,
+                      int32_t *count, struct colander_error *err);
+
+/* Whether an error is that of options that were stopped. */
+bool kafka_is_stopped(const struct topic_broker_options *options);
+
+#endif

@@ -1,0 +1,141 @@
+/*
+ * Topics: logs of records, kept by brokers that speak Kafka's protocol.
+ *
+ * A topic has partitions, and each record an offset in its partition. A reader
+ * keeps the offset after the last record, and a hash of it, as a mark of a
+ * family, to be written together with the rows of the records: so each record
+ * has its effect once. It is a plain consumer, in no group.
+ *
+ * An address is kafka://BROKER[:PORT][,...]/TOPIC[,TOPIC...].
+ *
+ * Life:    topic_reader_open -> next, mark -> close; or
+ *          topic_writer_open -> put -> flush -> close
+ * Threads: one at a time, except topic_reader_state
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CLUSTER_TOPIC_H
+#define CLUSTER_TOPIC_H
+
+#include "columns/columns.h"
+
+#include <stdatomic.h>
+
+/* Whether a word is meant as an address of topics. */
+bool topic_is_address(const char *word);
+
+/* How brokers are reached. */
+struct topic_broker_options {
+    const char *address;
+    const char *const *settings; /* of librdkafka, each NAME=VALUE */
+    size_t setting_count;
+    const char *settings_file;     /* lines NAME=VALUE; NULL: none */
+    const atomic_bool *is_stopped; /* ends waits with CANCELLED; NULL: never */
+};
+
+/* --------------------------------------------------------------- readers --- */
+
+/* Where a partition without a mark begins. */
+enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
+
+struct topic_reader_options {
+    struct topic_broker_options brokers;
+    enum topic_from from;
+    int64_t from_ms;  /* of TOPIC_FROM_TIME, since 1970 */
+    bool is_once;     /* ends at what is the end of the topics now */
+    bool is_anew;     /* begins as if there were no marks */
+    bool skips_lost;  /* goes on if records are gone that were not read */
+    unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
+};
+
+/* A record. All is borrowed until the next call, but the topic, until close. */
+struct topic_record {
+    const char *topic;
+    int32_t partition;
+    int64_t offset;
+    int64_t time_ms; /* since 1970; 0: unknown */
+    struct colander_slice value;
+    bool is_null; /* it has no value, not even an empty one */
+};
+
+struct topic_reader;
+
+/*
+ * Opens a reader that continues where the marks of the family say, and writes
+ * the first mark of each other partition. Both are borrowed until close. Fails
+ * with NOT_FOUND if there is no such topic, with IO if no broker answers, and
+ * with CORRUPT, and says what to do, if a topic is not the one that was read:
+ * records before the marks are not what they were, or are beyond its end, or
+ * those after them are gone.
+ */
+COLANDER_CHECKED enum colander_code
+topic_reader_open(struct colander_store *store, struct colander_family *family,
+                  const struct topic_reader_options *options,
+                  struct topic_reader **reader, struct colander_error *err);
+
+/* NULL is allowed. */
+void topic_reader_close(struct topic_reader *reader);
+
+/* Waits up to `wait_ms` for the next record. *found: there is one. *is_end: all
+ * partitions were read to their end (is_once). Fails as open does. */
+COLANDER_CHECKED enum colander_code
+topic_reader_next(struct topic_reader *reader, unsigned wait_ms,
+                  struct topic_record *record, bool *found, bool *is_end,
+                  struct colander_error *err);
+
+/* Returns a mark to be written together with the records that were read, borrowed
+ * until the next call, until there are no more and *found is false. */
+COLANDER_CHECKED enum colander_code
+topic_reader_mark(struct topic_reader *reader, struct colander_slice *name,
+                  struct colander_slice *value, bool *found,
+                  struct colander_error *err);
+
+/* How far a reader is. */
+struct topic_reader_state {
+    uint64_t partition_count;
+    uint64_t lag;        /* records that brokers have after the last one read */
+    bool is_cut_off;     /* no broker answers */
+    uint64_t sent_twice; /* records of a resumed load that were there already */
+    uint64_t lost;       /* records that were skipped (skips_lost), at most */
+    char trouble[200];   /* what librdkafka said last, if it is */
+};
+
+/* Any thread. */
+void topic_reader_state(struct topic_reader *reader,
+                        struct topic_reader_state *state);
+
+/* --------------------------------------------------------------- writers --- */
+
+struct topic_writer;
+
+/* Opens a writer to the one topic of the address. The records of a load have
+ * its id, so that one which is sent twice is read once. */
+COLANDER_CHECKED enum colander_code
+topic_writer_open(const struct topic_broker_options *options, const char *load,
+                  struct topic_writer **writer, struct colander_error *err);
+
+/* NULL is allowed. What was not acknowledged may be sent or not. */
+void topic_writer_close(struct topic_writer *writer);
+
+/* How many partitions the topic has. */
+int32_t topic_writer_partitions(const struct topic_writer *writer);
+
+/* Sends a record, copied; waits while too many are not acknowledged. `number`
+ * grows from record to record. Records with the same key (empty: none) are in
+ * one partition. Fails if this or an earlier record could not be sent. */
+COLANDER_CHECKED enum colander_code
+topic_writer_put(struct topic_writer *writer, uint64_t number,
+                 struct colander_slice key, struct colander_slice value,
+                 struct colander_error *err);
+
+/* Sets *number to that up to which all records are acknowledged, if there are
+ * any. */
+COLANDER_CHECKED enum colander_code
+topic_writer_acknowledged(struct topic_writer *writer, bool *is_any,
+                          uint64_t *number, struct colander_error *err);
+
+/* Waits until all records are acknowledged. */
+COLANDER_CHECKED enum colander_code
+topic_writer_flush(struct topic_writer *writer, struct colander_error *err);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * What of a stream goes into the store beside its rows: marks, and rejected
+ * records.
+ *
+ * Rejected records are written before the rows and marks of their chunk, which
+ * may be in a run. If the program is killed between, they are read, rejected
+ * and written again, under the same keys.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/runs.h"
+#include "columns/utf8.h"
+#include "loading/writer_inside.h"
+
+#define KEPT_SIZE ((size_t)1 << 20) /* bytes of a rejected record */
+
+enum colander_code
+writer_stream_mark(struct writer *writer, const struct chunk *chunk,
+                   struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    struct colander_slice value;
+    struct colander_slice name;
+    size_t at = 0;
+
+    while (code == COLANDER_OK && chunk_next_mark(chunk, &at, &name, &value))
+        code = writer->run != NULL
+                   ? colander_run_mark(writer->run, name, value, err)
+                   : colander_batch_mark(writer->batch, writer->family, name,
+                                         value, err);
+    return code;
+}
+
+/* Makes the row of a rejected record, borrowed from the builder. Text stays
+ * readable. */
+static enum colander_code
+make_row(struct colander_row_builder *builder, const struct chunk *chunk,
+         const struct reject *reject, struct colander_slice *row,
+         struct colander_error *err)
+{
+    const struct colander_load_place *place = &chunk->places[reject->piece];
+    struct colander_slice record =
+        chunk_piece(chunk, &chunk->pieces[reject->piece]);
+    const char *reason = (const char *)chunk->reasons.data + reject->reason;
+    const int64_t ms = place->time_ms;
+
+    colander_row_builder_add(builder, "reason", colander_text(reason));
+    colander_row_builder_add(builder, "byte",
+                             colander_unsigned((uint64_t)reject->fault + 1));
+    colander_row_builder_add(
+        builder, "time",
+        colander_timestamp(ms / 1000, (uint32_t)(ms % 1000) * 1000000));
+    colander_row_builder_add(builder, "size", colander_unsigned(record.size));
+    if (record.size > KEPT_SIZE)
+        record.size = KEPT_SIZE;
+    colander_row_builder_add(builder, "record",
+                             colander_utf8_size(record) == record.size
+                                 ? colander_string(record)
+                                 : colander_binary(record));
+    return colander_row_builder_finish(builder, row, err);
+}
+
+/* Adds a rejected record to the batch. */
+static enum colander_code
+add_reject(struct colander_batch *batch, struct colander_family *family,
+           const struct chunk *chunk, const struct reject *reject,
+           struct colander_error *err)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_slice row = {NULL, 0};
+    enum colander_code code;
+
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rejects");
+    code = place_key(&chunk->places[reject->piece], false, &key, err);
+    if (code == COLANDER_OK)
+        code = make_row(builder, chunk, reject, &row, err);
+    if (code == COLANDER_OK)
+        code = colander_batch_put(batch, family, colander_buffer_slice(&key),
+                                  row, err);
+    colander_buffer_release(&key);
+    colander_row_builder_destroy(builder);
+    return code;
+}
+
+enum colander_code
+writer_stream_rejects(struct writer *writer, const struct chunk *chunk,
+                      struct colander_error *err)
+{
+    struct colander_write_options options;
+    struct colander_batch *batch = NULL;
+    enum colander_code code = COLANDER_OK;
+
+    if (chunk->reject_count == 0)
+        return COLANDER_OK;
+    colander_write_options_init(&options);
+    if (writer->run != NULL || writer->options->syncs)
+        options.durability = COLANDER_SYNC; /* a run is on disk at its end */
+    code = colander_batch_create(writer->store, &batch, err);
+    for (size_t i = 0; i < chunk->reject_count && code == COLANDER_OK; i++)
+        code = add_reject(batch, writer->options->stream->rejects, chunk,
+                          &chunk->rejects[i], err);
+    if (code == COLANDER_OK)
+        code = colander_batch_commit(batch, &options, err);
+    colander_batch_destroy(batch);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "rejected records");
+    return code;
+}

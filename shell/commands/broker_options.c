@@ -1,0 +1,31 @@
+/* See broker_options.h. SPDX-License-Identifier: MIT */
+#include "shell/commands/broker_options.h"
+
+#include <stdlib.h>
+
+enum colander_code
+broker_options_read(struct broker_options *options,
+                    const struct arguments *arguments, const char *address,
+                    struct colander_error *err)
+{
+    options->settings =
+        calloc(arguments->choice_count + 1, sizeof(*options->settings));
+    if (options->settings == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
+    for (size_t i = 0; i < arguments->choice_count; i++) {
+        const struct argument_choice *choice = &arguments->choices[i];
+
+        if (strcmp(choice->option->name, "set") == 0)
+            options->settings[options->options.setting_count++] = choice->value;
+    }
+    options->options.settings = options->settings;
+    options->options.settings_file = arguments_value(arguments, "settings");
+    options->options.address = address;
+    return COLANDER_OK;
+}
+
+void
+broker_options_release(struct broker_options *options)
+{
+    free(options->settings);
+}

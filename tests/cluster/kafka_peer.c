@@ -1,0 +1,269 @@
+/*
+ * For scripts: a client of the brokers that the argument names, or as many of
+ * librdkafka's mock cluster as it says. Prints their addresses, and then "ok" for
+ * each line of standard input that it has carried out:
+ *
+ *     topic NAME PARTITIONS
+ *     delete TOPIC                  of real brokers
+ *     trim TOPIC PARTITION OFFSET   removes what is before, of real brokers
+ *     put TOPIC PARTITION FILE      a record for each line
+ *     null TOPIC PARTITION          a record without a value
+ *     many TOPIC PARTITION FIRST COUNT SIZE   records with _key, n and a text
+ *     error API CODE COUNT          answers requests with it
+ *     leader TOPIC PARTITION BROKER
+ *     down BROKER
+ *     up BROKER
+ *
+ * The last four are for the mock cluster.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define RECORD_MAX (1 << 20)
+
+static rd_kafka_t *producer;
+static bool has_failed;
+
+static void
+see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
+             void *opaque)
+{
+    (void)client;
+    (void)opaque;
+    if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        fprintf(stderr, "kafka_peer: %s\n", rd_kafka_err2str(message->err));
+        has_failed = true;
+    }
+}
+
+static void
+put(const char *topic, int partition, const char *value, size_t size)
+{
+    rd_kafka_resp_err_t error;
+
+    do {
+        error = rd_kafka_producev(
+            producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
+            RD_KAFKA_V_VALUE((void *)value, size),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+        rd_kafka_poll(producer, error == RD_KAFKA_RESP_ERR__QUEUE_FULL);
+    } while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL);
+    has_failed |= error != RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
+static void
+put_file(const char *topic, int partition, const char *path)
+{
+    static char line[RECORD_MAX];
+    FILE *file = fopen(path, "r");
+
+    has_failed |= file == NULL;
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
+        put(topic, partition, line, strcspn(line, "\n"));
+    if (file != NULL)
+        fclose(file);
+}
+
+static void
+put_many(const char *topic, int partition, long first, long count, int size)
+{
+    char *value = malloc((size_t)size + 200);
+
+    for (long i = first; i < first + count; i++) {
+        const int used = snprintf(value, 200,
+                                  "{\"_key\":%ld,\"n\":%ld,"
+                                  "\"text\":\"",
+                                  i, i % 1000);
+        int at = used;
+
+        for (; at < size - 2; at++)
+            value[at] = (char)('a' + (i * 7 + at * at) % 26);
+        memcpy(value + at, "\"}", 2);
+        put(topic, partition, value, (size_t)at + 2);
+    }
+    free(value);
+}
+
+/* ----------------------------------------------------------------- admin --- */
+
+/* Waits for the result of a request, whose queue it destroys. */
+static void
+await(rd_kafka_queue_t *queue)
+{
+    rd_kafka_event_t *event = rd_kafka_queue_poll(queue, 30000);
+    const rd_kafka_topic_result_t **results = NULL;
+    size_t count = 0;
+
+    has_failed |= event == NULL ||
+                  rd_kafka_event_error(event) != RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (event != NULL && rd_kafka_event_CreateTopics_result(event) != NULL)
+        results = rd_kafka_CreateTopics_result_topics(
+            rd_kafka_event_CreateTopics_result(event), &count);
+    else if (event != NULL && rd_kafka_event_DeleteTopics_result(event) != NULL)
+        results = rd_kafka_DeleteTopics_result_topics(
+            rd_kafka_event_DeleteTopics_result(event), &count);
+    for (size_t i = 0; i < count; i++) {
+        if (rd_kafka_topic_result_error(results[i]) !=
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+            fprintf(stderr, "kafka_peer: %s\n",
+                    rd_kafka_topic_result_error_string(results[i]));
+            has_failed = true;
+        }
+    }
+    if (event != NULL)
+        rd_kafka_event_destroy(event);
+    rd_kafka_queue_destroy(queue);
+}
+
+static bool
+try_topic(const char *name, int partitions)
+{
+    rd_kafka_NewTopic_t *topic =
+        rd_kafka_NewTopic_new(name, partitions, 3, NULL, 0);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(producer);
+
+    rd_kafka_NewTopic_set_config(topic, "min.insync.replicas", "2");
+    has_failed = false;
+    rd_kafka_CreateTopics(producer, &topic, 1, NULL, queue);
+    await(queue);
+    rd_kafka_NewTopic_destroy(topic);
+    return !has_failed;
+}
+
+/* Each record is on all of three brokers, and acknowledged by two. Waits until
+ * these have started, or an older topic is deleted. */
+static void
+create_topic(const char *name, int partitions)
+{
+    for (int i = 0; i < 120 && !try_topic(name, partitions); i++)
+        usleep(500000);
+}
+
+static void
+delete_topic(const char *name)
+{
+    rd_kafka_DeleteTopic_t *topic = rd_kafka_DeleteTopic_new(name);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(producer);
+
+    rd_kafka_DeleteTopics(producer, &topic, 1, NULL, queue);
+    await(queue);
+    rd_kafka_DeleteTopic_destroy(topic);
+}
+
+static void
+trim(const char *topic, int partition, long offset)
+{
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(1);
+    rd_kafka_DeleteRecords_t *records;
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(producer);
+
+    rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
+    records = rd_kafka_DeleteRecords_new(list);
+    rd_kafka_DeleteRecords(producer, &records, 1, NULL, queue);
+    await(queue);
+    rd_kafka_DeleteRecords_destroy(records);
+    rd_kafka_topic_partition_list_destroy(list);
+}
+
+static int
+api_of(const char *name)
+{
+    static const char *const names[] = {"produce", "fetch", "offsets",
+                                        "metadata"};
+
+    for (int i = 0; i < 4; i++) {
+        if (strcmp(names[i], name) == 0)
+            return i;
+    }
+    return atoi(name);
+}
+
+/* Returns whether the line was understood. */
+static bool
+obey(rd_kafka_mock_cluster_t *cluster, const char *line)
+{
+    char word[300];
+    char text[300];
+    long numbers[5];
+
+    has_failed = false;
+    if (sscanf(line, "topic %299s %ld", word, &numbers[0]) == 2 &&
+        cluster == NULL)
+        create_topic(word, (int)numbers[0]);
+    else if (sscanf(line, "delete %299s", word) == 1)
+        delete_topic(word);
+    else if (sscanf(line, "trim %299s %ld %ld", word, &numbers[0],
+                    &numbers[1]) == 3)
+        trim(word, (int)numbers[0], numbers[1]);
+    else if (sscanf(line, "topic %299s %ld", word, &numbers[0]) == 2)
+        has_failed =
+            rd_kafka_mock_topic_create(cluster, word, (int)numbers[0], 1) != 0;
+    else if (sscanf(line, "put %299s %ld %299s", word, &numbers[0], text) == 3)
+        put_file(word, (int)numbers[0], text);
+    else if (sscanf(line, "null %299s %ld", word, &numbers[0]) == 2)
+        put(word, (int)numbers[0], NULL, 0);
+    else if (sscanf(line, "many %299s %ld %ld %ld %ld", word, &numbers[0],
+                    &numbers[1], &numbers[2], &numbers[3]) == 5)
+        put_many(word, (int)numbers[0], numbers[1], numbers[2],
+                 (int)numbers[3]);
+    else if (sscanf(line, "error %299s %ld %ld", word, &numbers[0],
+                    &numbers[1]) == 3) {
+        for (long i = 0; i < numbers[1]; i++)
+            rd_kafka_mock_push_request_errors(cluster, (int16_t)api_of(word), 1,
+                                              (rd_kafka_resp_err_t)numbers[0]);
+    } else if (sscanf(line, "leader %299s %ld %ld", word, &numbers[0],
+                      &numbers[1]) == 3)
+        has_failed =
+            rd_kafka_mock_partition_set_leader(
+                cluster, word, (int32_t)numbers[0], (int32_t)numbers[1]) != 0;
+    else if (sscanf(line, "down %ld", &numbers[0]) == 1)
+        has_failed =
+            rd_kafka_mock_broker_set_down(cluster, (int32_t)numbers[0]) != 0;
+    else if (sscanf(line, "up %ld", &numbers[0]) == 1)
+        has_failed =
+            rd_kafka_mock_broker_set_up(cluster, (int32_t)numbers[0]) != 0;
+    else
+        return false;
+    return rd_kafka_flush(producer, 30000) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+           !has_failed;
+}
+
+int
+main(int argc, char **argv)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    const char *brokers = argc > 1 ? argv[1] : "1";
+    const bool are_real = strchr(brokers, ':') != NULL;
+    rd_kafka_mock_cluster_t *cluster;
+    char line[2000];
+
+    rd_kafka_conf_set(conf,
+                      are_real ? "bootstrap.servers" : "test.mock.num.brokers",
+                      brokers, NULL, 0);
+    rd_kafka_conf_set(conf, "enable.idempotence", are_real ? "true" : "false",
+                      NULL, 0);
+    rd_kafka_conf_set(conf, "linger.ms", "0", NULL, 0);
+    rd_kafka_conf_set_dr_msg_cb(conf, see_delivery);
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, line, sizeof(line));
+    cluster = producer == NULL ? NULL : rd_kafka_handle_mock_cluster(producer);
+    if (producer == NULL || (cluster == NULL && !are_real))
+        return 1;
+    printf("%s\n",
+           are_real ? brokers : rd_kafka_mock_cluster_bootstraps(cluster));
+    fflush(stdout);
+    while (fgets(line, sizeof(line), stdin) != NULL) {
+        puts(obey(cluster, line) ? "ok" : "failed");
+        fflush(stdout);
+    }
+    rd_kafka_destroy(producer);
+    return 0;
+}

@@ -1,0 +1,54 @@
+#!/bin/bash
+# Topics of real brokers, which librdkafka's mock cluster does not have: trimmed,
+# deleted and made anew. script/test-cluster runs it.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/kafka_lib"
+
+if [ -z "${KAFKA_JARS:-}" ]; then
+    echo 'skipped: there are no jars of Kafka (script/test-cluster has them)'
+    exit 77
+fi
+start_brokers
+brokers topic t 3
+
+put t 0 '{"id":1}' '{"id":2}'
+put t 2 '{"id":3}'
+follow 0 t --key id
+has rows '{"_key":1,"id":1}' '{"_key":2,"id":2}' '{"_key":3,"id":3}'
+follow 0 t --key id
+says_some '^0 rows loaded; 0 records behind, in 3 partitions$'
+
+# --- no such topic
+follow 1 nothing
+says_some "cannot find topic 'nothing': .*UNKNOWN_TOPIC"
+
+# --- records were removed before they were read
+put t 0 '{"id":4}' '{"id":5}' '{"id":6}'
+brokers trim t 0 4
+follow 4 t --key id
+says_some "partition 0: the records at offsets 2 to 3 were removed before"
+follow 0 t --key id --skip-lost
+says_some '^1 row loaded.*; up to 2 records lost and skipped$'
+
+# --- the topic is made anew: shorter, and as long
+brokers delete t
+sleep 2
+brokers topic t 3
+put t 0 '{"id":7}'
+follow 4 t --key id
+says_some 'partition 0: offset 5 comes next, but its end is at 1: the topic was'
+put t 0 '{"id":8}' '{"id":9}' '{"id":10}' '{"id":11}' '{"id":12}'
+put t 2 '{"id":13}'
+follow 4 t --key id
+says_some 'partition 0: the record at offset 4 is not the one that was read'
+follow 0 t --key id --anew
+says_some '^7 rows loaded'
+
+# --- a time to begin at
+store=$work/time
+now=$(date -u +%FT%T.%3NZ)
+put t 1 '{"id":14}'
+follow 0 t --key id --from "$now"
+has rows '{"_key":14,"id":14}'
+finish
