@@ -14,7 +14,7 @@
 #define RETRY_MS 200    /* before asking again */
 #define TOPICS_MAX 1000 /* of an address */
 
-/* --------------------------------------------------------------- address --- */
+/* -------------------------------------------------------------- address --- */
 
 bool
 topic_is_address(const char *word)
@@ -110,7 +110,7 @@ kafka_address_release(struct kafka_address *address)
     memset(address, 0, sizeof(*address));
 }
 
-/* -------------------------------------------------------------- settings --- */
+/* ------------------------------------------------------------- settings --- */
 
 static enum colander_code
 set(rd_kafka_conf_t *conf, const char *name, const char *value,
@@ -203,7 +203,7 @@ set_options(rd_kafka_conf_t *conf, const struct topic_broker_options *options,
     return code;
 }
 
-/* ---------------------------------------------------------------- client --- */
+/* --------------------------------------------------------------- client --- */
 
 /* Notes an error of the client: called when it is polled. */
 static void
@@ -258,7 +258,7 @@ kafka_client_create(rd_kafka_type_t type, const char *brokers,
     return code;
 }
 
-/* ---------------------------------------------------------------- errors --- */
+/* --------------------------------------------------------------- errors --- */
 
 bool
 kafka_is_transient(rd_kafka_resp_err_t error)
@@ -333,7 +333,7 @@ kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
     return error;
 }
 
-/* -------------------------------------------------------------- metadata --- */
+/* ------------------------------------------------------------- metadata --- */
 
 struct metadata_request {
     rd_kafka_t *client;

@@ -9,7 +9,7 @@
  * An address is kafka://BROKER[:PORT][,...]/TOPIC[,TOPIC...].
  *
  * Life:    topic_reader_open -> next, mark -> close; or
- *          topic_writer_open -> put -> flush -> close
+ *          topic_writer_open -> begin -> put -> flush -> close
  * Threads: one at a time, except topic_reader_state
  *
  * SPDX-License-Identifier: MIT
@@ -33,7 +33,7 @@ struct topic_broker_options {
     const atomic_bool *is_stopped; /* ends waits with CANCELLED; NULL: never */
 };
 
-/* --------------------------------------------------------------- readers --- */
+/* -------------------------------------------------------------- readers --- */
 
 /* Where a partition without a mark begins. */
 enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
@@ -43,7 +43,7 @@ struct topic_reader_options {
     enum topic_from from;
     int64_t from_ms;  /* of TOPIC_FROM_TIME, since 1970 */
     bool is_once;     /* ends at what is the end of the topics now */
-    bool is_anew;     /* begins as if there were no marks */
+    bool restarts;    /* begins as if there were no marks */
     bool skips_lost;  /* goes on if records are gone that were not read */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
 };
@@ -83,8 +83,8 @@ topic_reader_next(struct topic_reader *reader, unsigned wait_ms,
                   struct topic_record *record, bool *found, bool *is_end,
                   struct colander_error *err);
 
-/* Returns a mark to be written together with the records that were read, borrowed
- * until the next call, until there are no more and *found is false. */
+/* Returns a mark to be written together with the records that were read,
+ * borrowed until the next call, until there are no more and *found is false. */
 COLANDER_CHECKED enum colander_code
 topic_reader_mark(struct topic_reader *reader, struct colander_slice *name,
                   struct colander_slice *value, bool *found,
@@ -104,21 +104,22 @@ struct topic_reader_state {
 void topic_reader_state(struct topic_reader *reader,
                         struct topic_reader_state *state);
 
-/* --------------------------------------------------------------- writers --- */
+/* -------------------------------------------------------------- writers --- */
 
 struct topic_writer;
 
-/* Opens a writer to the one topic of the address. The records of a load have
- * its id, so that one which is sent twice is read once. */
+/* Opens a writer to the one topic of the address. */
 COLANDER_CHECKED enum colander_code
-topic_writer_open(const struct topic_broker_options *options, const char *load,
+topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err);
+
+/* Begins or continues a load with this id, which its records get: so one that
+ * is sent twice is read once. Requires that all records before are
+ * acknowledged. */
+void topic_writer_begin(struct topic_writer *writer, uint64_t id);
 
 /* NULL is allowed. What was not acknowledged may be sent or not. */
 void topic_writer_close(struct topic_writer *writer);
-
-/* How many partitions the topic has. */
-int32_t topic_writer_partitions(const struct topic_writer *writer);
 
 /* Sends a record, copied; waits while too many are not acknowledged. `number`
  * grows from record to record. Records with the same key (empty: none) are in
@@ -128,8 +129,8 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
                  struct colander_slice key, struct colander_slice value,
                  struct colander_error *err);
 
-/* Sets *number to that up to which all records are acknowledged, if there are
- * any. */
+/* Sets *number to that up to which all records of the load are acknowledged, if
+ * there are any. */
 COLANDER_CHECKED enum colander_code
 topic_writer_acknowledged(struct topic_writer *writer, bool *is_any,
                           uint64_t *number, struct colander_error *err);

@@ -60,7 +60,8 @@ read_integer(struct colander_slice row, const char *name, uint64_t *number,
         return code;
     *number = value.natural;
     if (value.type != COLANDER_INTEGER && value.type != COLANDER_UNSIGNED)
-        code = COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is no integer", name);
+        code = COLANDER_FAIL(err, COLANDER_CORRUPT, "'%s' is not an integer",
+                             name);
     return code;
 }
 

@@ -3,9 +3,10 @@
  *
  * Within a session brokers drop what is sent again after a lost answer, and
  * keep the order. A load that is resumed is another session, and may send
- * records again that were acknowledged: they have the same header, ID/NUMBER, and
- * are in the same partition, in the same order. So a reader (topic_reader.c)
- * knows them. Records without a key are therefore spread by their numbers.
+ * records again that were acknowledged: they have the same header, ID/NUMBER,
+ * and are in the same partition, in the same order. So a reader
+ * (topic_reader.c) knows them. Records without a key are therefore spread by
+ * their numbers.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,6 +37,7 @@ struct topic_writer {
     int32_t partition_count;
     char load[TOPIC_LOAD_MAX + 1];
     struct pending *pending; /* a ring: by sequence, modulo PENDING_MAX */
+    uint64_t begun;          /* sequence of the first record of the load */
     uint64_t sent;           /* sequence of the next record */
     uint64_t passed;         /* of the first that is pending */
     uint64_t acknowledged;   /* number up to which all records are */
@@ -104,7 +106,7 @@ begin(struct topic_writer *writer, struct colander_error *err)
 }
 
 enum colander_code
-topic_writer_open(const struct topic_broker_options *options, const char *load,
+topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err)
 {
     struct topic_writer *opened = calloc(1, sizeof(*opened));
@@ -115,7 +117,6 @@ topic_writer_open(const struct topic_broker_options *options, const char *load,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a writer");
     pthread_mutex_init(&opened->trouble.lock, NULL);
     opened->options = *options;
-    (void)snprintf(opened->load, sizeof(opened->load), "%s", load);
     opened->pending = calloc(PENDING_MAX, sizeof(*opened->pending));
     code = kafka_address_read(&opened->address, options->address, err);
     if (code == COLANDER_OK && opened->pending == NULL)
@@ -151,13 +152,14 @@ topic_writer_close(struct topic_writer *writer)
     free(writer);
 }
 
-int32_t
-topic_writer_partitions(const struct topic_writer *writer)
+void
+topic_writer_begin(struct topic_writer *writer, uint64_t id)
 {
-    return writer->partition_count;
+    (void)snprintf(writer->load, sizeof(writer->load), "%016" PRIx64, id);
+    writer->begun = writer->sent;
 }
 
-/* ----------------------------------------------------------------- sending - */
+/* ---------------------------------------------------------------- sending - */
 
 /* Fails if a record could not be sent. */
 static enum colander_code
@@ -232,7 +234,7 @@ topic_writer_acknowledged(struct topic_writer *writer, bool *is_any,
                           uint64_t *number, struct colander_error *err)
 {
     (void)rd_kafka_poll(writer->client, 0);
-    *is_any = writer->passed > 0;
+    *is_any = writer->passed > writer->begun;
     *number = writer->acknowledged;
     return check(writer, err);
 }

@@ -40,6 +40,7 @@ struct colander_load {
     struct column_counts counts; /* of the values of columns */
     struct added_columns added;
     struct colander_buffer mark_name; /* of the current file */
+    uint64_t sink_id;                 /* of it, if it was begun before; or 0 */
     uint64_t bytes_before;            /* of files that were read */
 };
 
@@ -256,9 +257,9 @@ load_opened(struct colander_load *load, const char *name, struct source *source,
         load->stats.files_skipped++;
         return COLANDER_OK;
     }
-    code =
-        writer_begin_file(load->writer, source,
-                          colander_buffer_slice(&load->mark_name), point, err);
+    code = writer_begin_file(load->writer, source,
+                             colander_buffer_slice(&load->mark_name), point,
+                             load->sink_id, err);
     return code == COLANDER_OK ? load_source(load, source, err) : code;
 }
 
@@ -276,6 +277,7 @@ load_file(struct colander_load *load, const char *file,
     code = find_resume_point(load, file, &point, &resumes, err);
     if (code != COLANDER_OK)
         return code;
+    load->sink_id = load->options.resumes ? point.id : 0;
     resumes = resumes && load->options.resumes;
     code = source_open(&source, file, &load->options, &load->is_cancelled,
                        resumes ? &point : NULL, err);
@@ -361,7 +363,7 @@ load_stream(struct colander_load *load, const char *name,
         added_columns_begin_file(&load->added, &load->options, name, NULL, err);
     if (code == COLANDER_OK)
         code = writer_begin_file(load->writer, &source,
-                                 colander_slice_of(NULL, 0), NULL, err);
+                                 colander_slice_of(NULL, 0), NULL, 0, err);
     return code == COLANDER_OK ? load_source(load, &source, err) : code;
 }
 

@@ -198,9 +198,9 @@ struct colander_load_stream {
     void *context;
 
     /* Waits up to `wait_ms` for a record. *found: there is one, whose bytes are
-     * borrowed until the next call; with a *fault, also borrowed, it is rejected
-     * for this reason. *is_end: there are no more. A failure is that of the
-     * load, after the records before it were written. */
+     * borrowed until the next call; with a *fault, also borrowed, it is
+     * rejected for this reason. *is_end: there are no more. A failure is that
+     * of the load, after the records before it were written. */
     enum colander_code (*next)(void *context, unsigned wait_ms,
                                struct colander_load_place *place,
                                struct colander_slice *record,
@@ -217,6 +217,34 @@ struct colander_load_stream {
     /* Gets the rejected records, borrowed. The key is {topic, partition,
      * offset}, so that one which is read again is the same row. */
     struct colander_family *rejects;
+};
+
+/*
+ * Where records go instead of into a family, which then keeps only how far each
+ * file was loaded. The thread that runs the load calls the functions; their
+ * failures are those of the load.
+ */
+struct colander_load_sink {
+    void *context;
+
+    /* Begins a file, or continues it: then with the same id. */
+    enum colander_code (*begin)(void *context, uint64_t id,
+                                struct colander_error *err);
+
+    /* Takes a record, which begins at byte `at` of the file, uncompressed: the
+     * bytes of JSON or msgpack, or of another format a JSON object. The key is
+     * that of a row; empty: the record has none. What was taken and is not
+     * acknowledged may be put again by a resumed load. */
+    enum colander_code (*put)(void *context, uint64_t at,
+                              struct colander_slice key,
+                              struct colander_slice record,
+                              struct colander_error *err);
+
+    /* Sets *at to where the last record of the file begins up to which all are
+     * acknowledged, if there is *any. If it `waits`, after all records. */
+    enum colander_code (*acknowledged)(void *context, bool waits, bool *any,
+                                       uint64_t *at,
+                                       struct colander_error *err);
 };
 
 /*
@@ -298,6 +326,8 @@ struct colander_load_options {
      * files. A record without a key has {time, topic, partition, offset}. NULL:
      * load files. */
     const struct colander_load_stream *stream;
+
+    const struct colander_load_sink *sink; /* NULL: records become rows */
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record
@@ -333,10 +363,11 @@ colander_load_create(struct colander_store *store,
 
 /*
  * Loads the files, one after another; "-" is standard input. Of a stream, the
- * one name is what errors call it. Requires that the load was not run before. A load that follows has one file, and runs until it
- * is cancelled or fails. What was written before a failure stays, except of a
- * bulk, which writes all rows or none. Fails with CANCELLED after a cancel, and
- * with LIMIT if more than `rejects_max` records were rejected.
+ * one name is what errors call it. Requires that the load was not run before. A
+ * load that follows has one file, and runs until it is cancelled or fails. What
+ * was written before a failure stays, except of a bulk, which writes all rows
+ * or none. Fails with CANCELLED after a cancel, and with LIMIT if more than
+ * `rejects_max` records were rejected.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_load_run(struct colander_load *load, const char *const *files,

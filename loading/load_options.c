@@ -74,6 +74,13 @@ check(const struct colander_load_options *options, struct colander_error *err)
                              "a stream is neither a bulk load nor a file that "
                              "is followed, knows itself where it continues, "
                              "and has a family of rejects");
+    if (options->sink != NULL &&
+        (options->is_bulk || options->follows || options->stream != NULL ||
+         options->partition != NULL ||
+         options->duplicates != COLANDER_LOAD_REPLACE))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "records that go elsewhere are those of files "
+                             "that end, and replace no rows");
     if (options->is_bulk && options->follows)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "a bulk load cannot follow a file: its rows "
@@ -121,6 +128,10 @@ check_format(const struct colander_load_options *options,
                              "the format of records that come one by one is "
                              "json or msgpack, not '%s'",
                              options->format);
+    if (is_format(options, "elasticsearch") && options->sink != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "items of the format elasticsearch are not "
+                             "records that can go elsewhere");
     if (is_format(options, "elasticsearch") && options->partition != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "items of the format elasticsearch are not put "

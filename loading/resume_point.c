@@ -185,6 +185,7 @@ static const struct field {
     {FIELD("state", state), false},
     {FIELD("sample", sample_size), false},
     {FIELD("inode", inode), false},
+    {FIELD("id", id), false},
     {FIELD("is_end", is_end), true},
 #undef FIELD
 };

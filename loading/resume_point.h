@@ -41,6 +41,7 @@ struct resume_point {
     uint64_t inode;       /* of the file, a hint; 0: unknown */
     uint64_t sample_size; /* of CSV, bytes after the header that decided the
                            * kinds of columns */
+    uint64_t id;          /* of a load whose records go elsewhere; 0: none */
     bool is_end;          /* the file ended there */
 
     /* The key of the first row of a bulk of version 0.1, which wrote its resume

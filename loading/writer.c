@@ -19,6 +19,7 @@ static bool
 counts_keys(const struct colander_load_options *options)
 {
     return !options->is_bulk && options->partition == NULL &&
+           options->sink == NULL &&
            (options->duplicates == COLANDER_LOAD_REPLACE ||
             options->duplicates == COLANDER_LOAD_PATCH);
 }
@@ -33,6 +34,7 @@ may_run(struct colander_store *store,
     colander_store_options(store, &store_options);
     return options->duplicates == COLANDER_LOAD_REPLACE && !options->follows &&
            !options->is_bulk && options->partition == NULL &&
+           options->sink == NULL &&
            store_options.compaction != COLANDER_COMPACTION_FIFO;
 }
 
@@ -89,6 +91,7 @@ writer_destroy(struct writer *writer)
     assert(writer->commit.run == NULL);
     rejects_close(&writer->rejects);
     items_destroy(writer->items);
+    writer_sink_destroy(writer->sink);
     colander_bulk_destroy(writer->run);
     colander_batch_destroy(writer->batch);
     partition_release(&writer->partition);
@@ -108,7 +111,8 @@ ends_rejects(const struct writer *writer, const struct resume_point *point)
 enum colander_code
 writer_begin_file(struct writer *writer, const struct source *source,
                   struct colander_slice mark_name,
-                  const struct resume_point *point, struct colander_error *err)
+                  const struct resume_point *point, uint64_t id,
+                  struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
@@ -132,9 +136,12 @@ writer_begin_file(struct writer *writer, const struct source *source,
     /* up to that size, the first and the last bytes are the same */
     writer->knows_head = source->tail.size < RESUME_TAIL_MAX;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
-    return rejects_set_header(
+    code = rejects_set_header(
         &writer->rejects, colander_buffer_slice(&source->line),
         point != NULL && ends_rejects(writer, point), err);
+    return code == COLANDER_OK && writer->options->sink != NULL
+               ? writer_sink_begin(writer, id, err)
+               : code;
 }
 
 /* -------------------------------------------------------------- rejects --- */
@@ -571,6 +578,22 @@ put_items(struct writer *writer, struct chunk *chunk,
     return code == COLANDER_OK ? items_report(writer->items, chunk, err) : code;
 }
 
+/* Passes on the records, after their rejects. */
+static enum colander_code
+put_elsewhere(struct writer *writer, struct chunk *chunk,
+              struct colander_error *err)
+{
+    enum colander_code code;
+
+    chunk_sort_rejects(chunk);
+    code = put_rejects(writer, chunk, err);
+    move_resume_point(writer, chunk);
+    return code == COLANDER_OK
+               ? writer_sink_chunk(writer, chunk,
+                                   is_resume_point(writer, chunk), err)
+               : code;
+}
+
 /* Writes the rows and their rejects. */
 static enum colander_code
 put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
@@ -581,6 +604,8 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
 
     if (writer->source->splitter.format == RECORDS_ITEMS)
         return put_items(writer, chunk, err);
+    if (writer->options->sink != NULL)
+        return put_elsewhere(writer, chunk, err);
     code = writer_run_begin(writer, err);
     if (code == COLANDER_OK)
         code = take_placed(writer, chunk, &before, err);

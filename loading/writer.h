@@ -37,11 +37,13 @@ writer_create(struct colander_store *store, struct colander_family *family,
 /* NULL is allowed. Call finish before, if there was a chunk. */
 void writer_destroy(struct writer *writer);
 
-/* Begins a file, from the resume point on (NULL: its beginning). */
+/* Begins a file, from the resume point on (NULL: its beginning). `id` is that
+ * of records that go elsewhere, if the load is resumed; else 0. */
 COLANDER_CHECKED enum colander_code
 writer_begin_file(struct writer *writer, const struct source *source,
                   struct colander_slice mark_name,
-                  const struct resume_point *point, struct colander_error *err);
+                  const struct resume_point *point, uint64_t id,
+                  struct colander_error *err);
 
 /* Writes the rows of a chunk, its rejects, and the resume point after it. Fails
  * with LIMIT if more records were rejected than allowed. */

@@ -15,6 +15,7 @@
 #include <pthread.h>
 
 struct items;
+struct sink_state;
 
 /* The commit of a run or a bulk, by a separate thread, so that it can be
  * watched and cancelled, and the next run be filled meanwhile. */
@@ -41,6 +42,7 @@ struct writer {
     struct new_keys new_keys;     /* which waiting rows have a new key */
     struct key_tally tally;       /* how many rows have */
     struct items *items;          /* of a file of items, which it writes */
+    struct sink_state *sink;      /* of records that go elsewhere */
     uint64_t taken_count;         /* rows of the chunk that are written, */
     uint64_t new_count;           /* and of these with a new key */
     uint64_t lacking_count;       /* records without the key columns, so far */
@@ -81,6 +83,21 @@ writer_stream_mark(struct writer *writer, const struct chunk *chunk,
 COLANDER_CHECKED enum colander_code
 writer_stream_rejects(struct writer *writer, const struct chunk *chunk,
                       struct colander_error *err);
+
+/* Begins a file whose records go elsewhere, with the id of the load that is
+ * resumed (0: a new one). */
+COLANDER_CHECKED enum colander_code
+writer_sink_begin(struct writer *writer, uint64_t id,
+                  struct colander_error *err);
+
+/* Passes on the records of a chunk; `is_point`: a load can be resumed after it,
+ * at the point of the writer. */
+COLANDER_CHECKED enum colander_code
+writer_sink_chunk(struct writer *writer, struct chunk *chunk, bool is_point,
+                  struct colander_error *err);
+
+/* NULL is allowed. */
+void writer_sink_destroy(struct sink_state *state);
 
 /* Begins a run, if the load is large and there is none. */
 COLANDER_CHECKED enum colander_code

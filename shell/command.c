@@ -1,5 +1,8 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
+#ifdef COLANDER_CLUSTER
+#include "cluster/topic.h"
+#endif
 #include "shell/elsewhere.h"
 #include "shell/interrupt.h"
 #include "shell/manual.h"
@@ -388,6 +391,11 @@ command_run(struct session *session, int argc, const char *const *argv)
                               : "'%s' is neither a command nor a store (try "
                                 "colander --help)",
             argv[0]);
+#ifdef COLANDER_CLUSTER
+    if (command->for_topics != NULL && argc > 1 && topic_is_address(argv[1]) &&
+        session->client == NULL && !is_shell(session))
+        command = command->for_topics;
+#endif
     session->command = command->name;
     if (arguments_parse(&arguments, command->options,
                         command->option_words == 0 ? SIZE_MAX

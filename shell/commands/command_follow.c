@@ -6,8 +6,8 @@
 #include "cluster/topic.h"
 #include "columns/words.h"
 #include "loading/load.h"
+#include "shell/broker_options.h"
 #include "shell/command.h"
-#include "shell/commands/broker_options.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
 #include "shell/interrupt.h"
@@ -47,7 +47,7 @@ stop(void)
         colander_load_cancel(running);
 }
 
-/* ---------------------------------------------------------------- stream --- */
+/* --------------------------------------------------------------- stream --- */
 
 static enum colander_code
 next(void *context, unsigned wait_ms, struct colander_load_place *place,
@@ -74,7 +74,7 @@ mark(void *context, struct colander_slice *name, struct colander_slice *value,
     return topic_reader_mark(context, name, value, found, err);
 }
 
-/* --------------------------------------------------------------- reports --- */
+/* -------------------------------------------------------------- reports --- */
 
 static void
 report_reject(void *context, const struct colander_load_reject *reject)
@@ -153,7 +153,7 @@ summarize(struct follow_command *command)
     load_notes_print(command->load, session_err(command->session));
 }
 
-/* ------------------------------------------------------------------- run --- */
+/* ------------------------------------------------------------------ run --- */
 
 /* Reads --from: beginning, end, or a time. */
 static enum colander_code
@@ -188,7 +188,7 @@ read_options(struct follow_command *command, const struct arguments *arguments,
         load_request_read(&command->asked, command->session, arguments, err);
 
     command->options.is_once = arguments_has(arguments, "once");
-    command->options.is_anew = arguments_has(arguments, "anew");
+    command->options.restarts = arguments_has(arguments, "restart");
     command->options.skips_lost = arguments_has(arguments, "skip-lost");
     if (code == COLANDER_OK)
         code = read_from(arguments, &command->options, err);
@@ -322,7 +322,7 @@ static const struct argument_option options[] = {
            "beginning, end, or a time (default: beginning)"),
     OPTION_FLAG("once",
                 "end at what is the end of the topics at the beginning"),
-    OPTION_FLAG("anew", "forget how far the topics were followed"),
+    OPTION_FLAG("restart", "forget how far the topics were followed"),
     OPTION_FLAG("skip-lost",
                 "go on if brokers have removed records that were not\n"
                 "followed yet"),
@@ -370,7 +370,7 @@ const struct command command_follow = {
         "A record that cannot be read becomes a row of the family\n"
         "FAMILY.rejects, with the reason, under its topic, partition and\n"
         "offset. If records were removed before they were followed, or a\n"
-        "topic was made anew, follow says so and ends.\n",
+        "topic was created again, follow says so and ends.\n",
     .examples =
         "  colander follow data tweets kafka://b1:9092/tweets --schema tweet\n"
         "  colander follow data logs kafka://b1,b2,b3/app,db --key id --once\n"

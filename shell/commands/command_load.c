@@ -6,7 +6,6 @@
 #include "loading/load.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
-#include "shell/commands/load_turn.h"
 #include "shell/commands/progress.h"
 #include "shell/filter_words.h"
 #include "shell/hint.h"
@@ -14,6 +13,7 @@
 #include "shell/load_items.h"
 #include "shell/load_notes.h"
 #include "shell/load_request.h"
+#include "shell/load_turn.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -493,9 +493,16 @@ static const struct argument_option options[] = {
     OPTIONS_END,
 };
 
+#ifdef COLANDER_CLUSTER
+extern const struct command command_send;
+#endif
+
 const struct command command_load = {
     .name = "load",
     .words = "FAMILY [FILE...] [OPTION...]",
+#ifdef COLANDER_CLUSTER
+    .for_topics = &command_send,
+#endif
     .summary = "load files of JSON, CSV or msgpack",
     .help =
         "Loads records into a family, which is created if it does not\n"
@@ -507,7 +514,10 @@ const struct command command_load = {
         "JSON file with a broken string or bracket, or with text after its\n"
         "array, ends the load there: repair it and add --resume.\n"
         "\n"
-        "--follow continues where the last load of FILE stopped.\n",
+        "--follow continues where the last load of FILE stopped.\n"
+        "\n"
+        "With kafka://BROKER[,BROKER...]/TOPIC instead of STORE and FAMILY,\n"
+        "records are sent to a topic: see colander load kafka://b1/t --help.\n",
     .examples = "  colander load data people people.csv --key id\n"
                 "  colander load data tweets tweets.jsonl.gz --schema tweet\n"
                 "  colander load data tweets tweets.jsonl.gz --schema tweet "

@@ -54,6 +54,7 @@ local published = {
     ["columns/candidates.h"] = true,
     ["filters/option_fields.h"] = true,
     ["loading/load.h"] = true,
+    ["cluster/topic.h"] = true,
     ["serve/remote.h"] = true,
     ["serve/systemd.h"] = true,
     ["serve/token.h"] = true,
@@ -96,6 +97,7 @@ local libraries = {
     { header = "^microhttpd%.h", layers = { serve = true } },
     { header = "^curl/", layers = { serve = true, cluster = true } },
     { header = "^openssl/", layers = { cluster = true } },
+    { header = "^librdkafka/", layers = { cluster = true } },
     { header = "^histedit%.h", layers = { shell = true } },
     { header = "^editline/", layers = { shell = true } },
 }

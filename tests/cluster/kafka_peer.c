@@ -1,7 +1,7 @@
 /*
  * For scripts: a client of the brokers that the argument names, or as many of
- * librdkafka's mock cluster as it says. Prints their addresses, and then "ok" for
- * each line of standard input that it has carried out:
+ * librdkafka's mock cluster as it says. Prints their addresses, and then "ok"
+ * for each line of standard input that it has carried out:
  *
  *     topic NAME PARTITIONS
  *     delete TOPIC                  of real brokers
@@ -91,7 +91,7 @@ put_many(const char *topic, int partition, long first, long count, int size)
     free(value);
 }
 
-/* ----------------------------------------------------------------- admin --- */
+/* ---------------------------------------------------------------- admin --- */
 
 /* Waits for the result of a request, whose queue it destroys. */
 static void

@@ -55,7 +55,7 @@ has rows
 put t 0 '{"id":5}'
 follow 0 t --from beginning --key id
 has rows '{"_key":5,"id":5}'
-follow 0 t --anew --key id
+follow 0 t --restart --key id
 says_some '^5 records read: 3 rows new, 2 replaced'
 
 # --- what is missing, or another
@@ -76,7 +76,7 @@ start_brokers 1
 brokers topic w 1
 follow 4 w
 says_some "partition 0: it was read from cluster .*, this is cluster .* add \
---anew$"
+--restart$"
 
 # --- options
 run 2 follow "$store" rows "kafka://$brokers/w" --set auto.offset.reset=latest

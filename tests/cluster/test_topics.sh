@@ -1,6 +1,6 @@
 #!/bin/bash
 # Topics of real brokers, which librdkafka's mock cluster does not have: trimmed,
-# deleted and made anew. script/test-cluster runs it.
+# deleted and created again. script/test-cluster runs it.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/kafka_lib"
@@ -31,7 +31,7 @@ says_some "partition 0: the records at offsets 2 to 3 were removed before"
 follow 0 t --key id --skip-lost
 says_some '^1 row loaded.*; up to 2 records lost and skipped$'
 
-# --- the topic is made anew: shorter, and as long
+# --- the topic is created again: shorter, and as long
 brokers delete t
 sleep 2
 brokers topic t 3
@@ -42,7 +42,7 @@ put t 0 '{"id":8}' '{"id":9}' '{"id":10}' '{"id":11}' '{"id":12}'
 put t 2 '{"id":13}'
 follow 4 t --key id
 says_some 'partition 0: the record at offset 4 is not the one that was read'
-follow 0 t --key id --anew
+follow 0 t --key id --restart
 says_some '^7 rows loaded'
 
 # --- a time to begin at

@@ -1,5 +1,5 @@
 /* See broker_options.h. SPDX-License-Identifier: MIT */
-#include "shell/commands/broker_options.h"
+#include "shell/broker_options.h"
 
 #include <stdlib.h>
 

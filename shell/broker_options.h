@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef SHELL_COMMANDS_BROKER_OPTIONS_H
-#define SHELL_COMMANDS_BROKER_OPTIONS_H
+#ifndef SHELL_BROKER_OPTIONS_H
+#define SHELL_BROKER_OPTIONS_H
 
 #include "cluster/topic.h"
 #include "shell/arguments.h"

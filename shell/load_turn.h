@@ -7,8 +7,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef SHELL_COMMANDS_LOAD_TURN_H
-#define SHELL_COMMANDS_LOAD_TURN_H
+#ifndef SHELL_LOAD_TURN_H
+#define SHELL_LOAD_TURN_H
 
 #include <stdbool.h>
 #include <stddef.h>

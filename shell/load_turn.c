@@ -1,5 +1,5 @@
 /* See load_turn.h. SPDX-License-Identifier: MIT */
-#include "shell/commands/load_turn.h"
+#include "shell/load_turn.h"
 #include "core/clock.h"
 #include "loading/load.h"
 #include "shell/interrupt.h"

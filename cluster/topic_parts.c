@@ -1,0 +1,272 @@
+/*
+ * Partitions of a topic reader: where each begins, and whether that is still
+ * the place that its mark has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cluster/topic_reader_inside.h"
+#include "core/array.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RESTARTS_MAX 100 /* of a partition, without a record */
+#define RESTART_MS 50
+
+struct offsets_request {
+    const struct topic_reader *reader;
+    const struct part *part;
+    int64_t low;
+    int64_t high;
+};
+
+static rd_kafka_resp_err_t
+ask_offsets(void *context)
+{
+    struct offsets_request *request = context;
+
+    return rd_kafka_query_watermark_offsets(
+        request->reader->client, request->part->topic->name,
+        request->part->number, &request->low, &request->high, TOPIC_ASK_MS);
+}
+
+/* Sets *low to the offset of the first record that brokers have, and *high to
+ * that after the last. */
+static enum colander_code
+find_offsets(const struct topic_reader *reader, const struct part *part,
+             int64_t *low, int64_t *high, struct colander_error *err)
+{
+    struct offsets_request request = {reader, part, 0, 0};
+    const rd_kafka_resp_err_t error = kafka_try(
+        &reader->options.brokers, reader->client, ask_offsets, &request);
+
+    *low = request.low;
+    *high = request.high;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return COLANDER_OK;
+    if (kafka_is_stopped(&reader->options.brokers))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    return kafka_fail(error, "cannot find the offsets of", part->topic->name,
+                      part->number, err);
+}
+
+struct time_request {
+    const struct topic_reader *reader;
+    rd_kafka_topic_partition_list_t *list;
+};
+
+static rd_kafka_resp_err_t
+ask_time(void *context)
+{
+    struct time_request *request = context;
+    rd_kafka_topic_partition_t *asked = &request->list->elems[0];
+    rd_kafka_resp_err_t error;
+
+    asked->offset = request->reader->options.from_ms;
+    error = rd_kafka_offsets_for_times(request->reader->client, request->list,
+                                       TOPIC_ASK_MS);
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
+}
+
+/* Sets *offset to that of the first record that is not before the time, or
+ * `high`. */
+static enum colander_code
+find_time(const struct topic_reader *reader, const struct part *part,
+          int64_t high, int64_t *offset, struct colander_error *err)
+{
+    struct time_request request = {reader,
+                                   rd_kafka_topic_partition_list_new(1)};
+    rd_kafka_resp_err_t error;
+
+    (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
+                                            part->number);
+    error =
+        kafka_try(&reader->options.brokers, reader->client, ask_time, &request);
+    *offset = request.list->elems[0].offset;
+    if (*offset < 0)
+        *offset = high;
+    rd_kafka_topic_partition_list_destroy(request.list);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return COLANDER_OK;
+    if (kafka_is_stopped(&reader->options.brokers))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    return kafka_fail(error, "cannot find the time in", part->topic->name,
+                      part->number, err);
+}
+
+enum colander_code
+topic_part_fail(const struct part *part, struct colander_error *err,
+                const char *format, ...)
+{
+    char what[160];
+    va_list arguments;
+
+    va_start(arguments, format);
+    (void)vsnprintf(what, sizeof(what), format, arguments);
+    va_end(arguments);
+    return COLANDER_FAIL(
+        err, COLANDER_CORRUPT,
+        "topic '%s', partition %d: %s: the topic was created "
+        "again, or brokers have lost records. Rows that were "
+        "read stay. To read it from its beginning, add --restart",
+        part->topic->name, (int)part->number, what);
+}
+
+/* Compares the mark with what brokers have, and moves it only over records that
+ * are lost, if the options say so. */
+static enum colander_code
+check_mark(struct topic_reader *reader, struct part *part, int64_t low,
+           int64_t high, struct colander_error *err)
+{
+    struct topic_mark *mark = &part->mark;
+
+    if (mark->offset > high)
+        return topic_part_fail(part, err,
+                               "offset %" PRId64
+                               " comes next, but its end is at "
+                               "%" PRId64,
+                               mark->offset, high);
+    if (mark->offset >= low)
+        return COLANDER_OK;
+    if (!reader->options.skips_lost)
+        return COLANDER_FAIL(
+            err, COLANDER_CORRUPT,
+            "topic '%s', partition %d: the records at offsets %" PRId64
+            " to %" PRId64 " were removed before they were read, as the "
+            "retention of the topic is too short. To go on without "
+            "them, add --skip-lost",
+            part->topic->name, (int)part->number, mark->offset, low - 1);
+    pthread_mutex_lock(&reader->trouble.lock);
+    reader->state.lost += (uint64_t)(low - mark->offset);
+    pthread_mutex_unlock(&reader->trouble.lock);
+    mark->offset = low;
+    mark->has_hash = false;
+    part->is_moved = true;
+    return COLANDER_OK;
+}
+
+/* Starts at the mark, or one record before, to compare it. */
+static enum colander_code
+start(const struct topic_reader *reader, struct part *part, int64_t low,
+      struct colander_error *err)
+{
+    const struct topic_mark *mark = &part->mark;
+
+    part->verifies = mark->has_hash && mark->offset > low;
+    if (part->reached < mark->offset)
+        part->reached = mark->offset;
+    if (rd_kafka_consume_start_queue(part->topic->handle, part->number,
+                                     mark->offset - part->verifies,
+                                     reader->queue) != 0)
+        return kafka_fail(rd_kafka_last_error(), "cannot read",
+                          part->topic->name, part->number, err);
+    return COLANDER_OK;
+}
+
+/* Sets where a partition without a mark begins. */
+static enum colander_code
+begin_mark(const struct topic_reader *reader, struct part *part, bool is_new,
+           int64_t low, int64_t high, struct colander_error *err)
+{
+    struct topic_mark *mark = &part->mark;
+    struct timespec now;
+
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    memset(mark, 0, sizeof(*mark));
+    mark->begun = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    (void)snprintf(mark->cluster, sizeof(mark->cluster), "%s", reader->cluster);
+    part->is_moved = true;
+    mark->offset = low;
+    if (!is_new && reader->options.from == TOPIC_FROM_END)
+        mark->offset = high;
+    if (!is_new && reader->options.from == TOPIC_FROM_TIME)
+        return find_time(reader, part, high, &mark->offset, err);
+    return COLANDER_OK;
+}
+
+/* Begins to read a partition; `is_new`: it was not there when the reader was
+ * opened. */
+static enum colander_code
+begin_part(struct topic_reader *reader, struct part *part, bool is_new,
+           struct colander_error *err)
+{
+    struct colander_buffer name = COLANDER_BUFFER_EMPTY;
+    const char *cluster = reader->cluster;
+    bool found = false;
+    int64_t high = 0;
+    int64_t low = 0;
+    enum colander_code code = find_offsets(reader, part, &low, &high, err);
+
+    if (code == COLANDER_OK)
+        code =
+            topic_mark_name(&name, part->topic->name, part->number, NULL, err);
+    if (code == COLANDER_OK && (is_new || !reader->options.restarts))
+        code = topic_mark_read(&part->mark, reader->family,
+                               colander_buffer_slice(&name), &found, err);
+    if (code == COLANDER_OK && !found)
+        code = begin_mark(reader, part, is_new, low, high, err);
+    else if (code == COLANDER_OK && cluster[0] != '\0' &&
+             part->mark.cluster[0] != '\0' &&
+             strcmp(cluster, part->mark.cluster) != 0)
+        code = topic_part_fail(part, err,
+                               "it was read from cluster '%s', this is "
+                               "cluster '%s'",
+                               part->mark.cluster, cluster);
+    else if (code == COLANDER_OK)
+        code = check_mark(reader, part, low, high, err);
+    part->end = reader->options.is_once ? high : INT64_MAX;
+    if (code == COLANDER_OK)
+        code = start(reader, part, low, err);
+    colander_buffer_release(&name);
+    return code;
+}
+
+enum colander_code
+topic_parts_add(struct topic_reader *reader, struct topic *topic, int32_t count,
+                bool are_new, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK && topic->part_count < (size_t)count) {
+        struct part *part = calloc(1, sizeof(*part));
+
+        code = part == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                            "no memory for a partition")
+                            : array_reserve(&topic->parts, topic->part_count,
+                                            &topic->part_capacity, 1, err);
+        if (code != COLANDER_OK) {
+            free(part);
+            return code;
+        }
+        part->topic = topic;
+        part->number = (int32_t)topic->part_count;
+        topic->parts[topic->part_count++] = part;
+        code = begin_part(reader, part, are_new, err);
+    }
+    return code;
+}
+
+enum colander_code
+topic_part_restart(struct topic_reader *reader, struct part *part,
+                   const char *reason, struct colander_error *err)
+{
+    int64_t high = 0;
+    int64_t low = 0;
+    enum colander_code code = find_offsets(reader, part, &low, &high, err);
+
+    if (code == COLANDER_OK)
+        code = check_mark(reader, part, low, high, err);
+    if (code != COLANDER_OK)
+        return code;
+    if (part->restarts++ == RESTARTS_MAX)
+        return COLANDER_FAIL(err, COLANDER_IO,
+                             "topic '%s', partition %d: no record can be read "
+                             "at offset %" PRId64 ": %s",
+                             part->topic->name, (int)part->number,
+                             part->mark.offset, reason);
+    (void)rd_kafka_poll(reader->client, RESTART_MS);
+    (void)rd_kafka_consume_stop(part->topic->handle, part->number);
+    return start(reader, part, low, err);
+}

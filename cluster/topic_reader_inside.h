@@ -1,0 +1,97 @@
+/*
+ * Private to topic_reader.c, topic_parts.c and topic_records.c: the reader.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef CLUSTER_TOPIC_READER_INSIDE_H
+#define CLUSTER_TOPIC_READER_INSIDE_H
+
+#include "cluster/kafka.h"
+#include "cluster/topic_mark.h"
+
+#define TOPIC_ASK_MS 5000 /* for one answer */
+
+struct load {
+    char id[TOPIC_LOAD_MAX + 1];
+    uint64_t number; /* of its last record here */
+    bool is_known;   /* there is one */
+    bool is_moved;   /* since the last mark */
+};
+
+struct part {
+    struct topic *topic;
+    int32_t number;
+    struct topic_mark mark; /* its offset is that of the next record */
+    bool is_moved;          /* since the last mark */
+    bool verifies;          /* the next may be the record before the mark */
+    int64_t reached;        /* no record is below that is not below the mark */
+    int64_t end;            /* where reading once ends */
+    unsigned restarts;      /* without a record */
+    struct load *loads;     /* whose records have numbers */
+    size_t load_count;
+    size_t load_capacity;
+};
+
+struct topic {
+    const char *name;
+    rd_kafka_topic_t *handle;
+    struct part **parts; /* by number */
+    size_t part_count;
+    size_t part_capacity;
+};
+
+struct topic_reader {
+    struct colander_store *store;
+    struct colander_family *family;
+    struct topic_reader_options options;
+    struct kafka_address address;
+    struct kafka_trouble trouble;
+    rd_kafka_t *client;
+    rd_kafka_queue_t *queue;
+    struct topic *topics; /* as many as the address has */
+    char cluster[TOPIC_CLUSTER_MAX];
+    rd_kafka_message_t *message; /* that was passed on last */
+    uint64_t looked_us;          /* for partitions */
+    uint64_t counted_us;         /* the state */
+    uint64_t sent_twice;
+    struct { /* the next mark to pass on */
+        size_t topic;
+        size_t part;
+        size_t load; /* 0: that of the partition */
+    } at;
+    struct colander_buffer name;
+    struct colander_buffer value;
+    struct topic_reader_state state; /* under the lock of `trouble` */
+};
+
+/* ----------------------------------------------------------- partitions --- */
+
+/* Begins to read partitions that the topic has more than the reader knows;
+ * `are_new`: they were not there when the reader was opened. */
+COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
+                                                    struct topic *topic,
+                                                    int32_t count, bool are_new,
+                                                    struct colander_error *err);
+
+/* Goes on where librdkafka has stopped, as a broker said that there is no such
+ * offset: which may have been wrong. `reason` is what it said. */
+COLANDER_CHECKED enum colander_code
+topic_part_restart(struct topic_reader *reader, struct part *part,
+                   const char *reason, struct colander_error *err);
+
+/* Fails because the topic is not the one that was read. */
+COLANDER_CHECKED enum colander_code topic_part_fail(const struct part *part,
+                                                    struct colander_error *err,
+                                                    const char *format, ...)
+    COLANDER_FORMAT(3, 4);
+
+/* -------------------------------------------------------------- records --- */
+
+/* Takes a record, or what librdkafka says instead of one. *found: it is a
+ * record to be passed on. */
+COLANDER_CHECKED enum colander_code
+topic_reader_take(struct topic_reader *reader,
+                  const rd_kafka_message_t *message, bool *found,
+                  struct topic_record *record, struct colander_error *err);
+
+#endif

@@ -1,0 +1,323 @@
+/*
+ * The command load with an address of a topic: sends records to it.
+ *
+ * How far each file was sent is kept as load keeps it, in a small store of its
+ * own.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cluster/topic.h"
+#include "loading/load.h"
+#include "shell/broker_options.h"
+#include "shell/command.h"
+#include "shell/commands/progress.h"
+#include "shell/interrupt.h"
+#include "shell/load_request.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#define REJECTS_SHOWN 10 /* one by one; the others are counted */
+
+struct send_command {
+    struct session *session;
+    struct load_request asked;
+    struct broker_options brokers;
+    struct topic_writer *writer;
+    struct colander_family *places;
+    struct colander_load *load;
+    struct progress progress;
+    struct colander_buffer key; /* as text */
+    uint64_t shown_count;
+};
+
+static struct colander_load *running; /* for stop */
+static atomic_bool is_stopped;
+
+static void
+stop(void)
+{
+    atomic_store(&is_stopped, true);
+    if (running != NULL)
+        colander_load_cancel(running);
+}
+
+/* ----------------------------------------------------------------- sink --- */
+
+static enum colander_code
+begin(void *context, uint64_t id, struct colander_error *err)
+{
+    struct send_command *command = context;
+
+    (void)err;
+    topic_writer_begin(command->writer, id);
+    return COLANDER_OK;
+}
+
+/* Sets the text of the first part of a key: so all records that begin with it
+ * are in one partition. */
+static enum colander_code
+set_key(struct colander_buffer *text, struct colander_slice key,
+        struct colander_error *err)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    size_t count;
+    enum colander_code code = COLANDER_OK;
+
+    colander_buffer_clear(text);
+    if (key.size > 0)
+        code = colander_key_decode(key, parts, &count, &scratch, err);
+    if (code == COLANDER_OK && key.size > 0)
+        code = colander_type_has_bytes(parts[0].type)
+                   ? colander_buffer_append(text, parts[0].bytes.data,
+                                            parts[0].bytes.size, err)
+                   : colander_json_append_value(text, &parts[0], err);
+    colander_buffer_release(&scratch);
+    return code;
+}
+
+static enum colander_code
+put(void *context, uint64_t at, struct colander_slice key,
+    struct colander_slice record, struct colander_error *err)
+{
+    struct send_command *command = context;
+    enum colander_code code = set_key(&command->key, key, err);
+
+    return code == COLANDER_OK
+               ? topic_writer_put(command->writer, at,
+                                  colander_buffer_slice(&command->key), record,
+                                  err)
+               : code;
+}
+
+static enum colander_code
+acknowledged(void *context, bool waits, bool *any, uint64_t *at,
+             struct colander_error *err)
+{
+    struct send_command *command = context;
+    enum colander_code code = COLANDER_OK;
+
+    if (waits)
+        code = topic_writer_flush(command->writer, err);
+    return code == COLANDER_OK
+               ? topic_writer_acknowledged(command->writer, any, at, err)
+               : code;
+}
+
+/* -------------------------------------------------------------- reports --- */
+
+static void
+report_reject(void *context, const struct colander_load_reject *reject)
+{
+    struct send_command *command = context;
+
+    if (command->shown_count++ >= REJECTS_SHOWN)
+        return;
+    progress_hide(&command->progress);
+    session_complain(command->session, SESSION_FINE,
+                     "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
+                     reject->line, reject->column, reject->reason);
+}
+
+static void
+report_progress(void *context, const struct colander_load_stats *stats)
+{
+    struct send_command *command = context;
+
+    progress_show(&command->progress, stats);
+}
+
+static void
+summarize(struct send_command *command)
+{
+    const struct colander_load_stats *stats =
+        colander_load_stats(command->load);
+    struct report report = REPORT_EMPTY;
+
+    report_add(&report, "%s sent", NUMBER_OF(stats->row_count, "record"));
+    if (stats->reject_count > 0)
+        report_add(&report, "; %s rejected", THOUSANDS(stats->reject_count));
+    if (stats->files_skipped > 0)
+        report_add(&report, "; %s sent before",
+                   NUMBER_OF(stats->files_skipped, "file"));
+    (void)!report_print(&report, session_err(command->session), NULL);
+}
+
+/* ------------------------------------------------------------------ run --- */
+
+/* Opens the store that keeps places: --place, or one below the user's folder
+ * for such things. */
+static enum colander_code
+open_places(struct send_command *command, const struct arguments *arguments,
+            struct colander_error *err)
+{
+    const char *given = arguments_value(arguments, "place");
+    const char *state = getenv("XDG_STATE_HOME");
+    const char *home = getenv("HOME");
+    const bool has_state = state != NULL && state[0] == '/';
+    char path[4096];
+    int size;
+
+    if (given == NULL && !has_state && (home == NULL || home[0] != '/'))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "there is no HOME: say with --place where the "
+                             "place in each file is kept");
+    size = given != NULL ? snprintf(path, sizeof(path), "%s", given)
+                         : snprintf(path, sizeof(path), "%s%s/colander",
+                                    has_state ? state : home,
+                                    has_state ? "" : "/.local/state");
+    if (size < 0 || (size_t)size >= sizeof(path) - sizeof("/places"))
+        return COLANDER_FAIL(err, COLANDER_INVALID, "--place is too long");
+    for (char *at = strchr(path + 1, '/'); given == NULL && at != NULL;
+         at = strchr(at + 1, '/')) {
+        *at = '\0';
+        (void)mkdir(path, 0777); /* opening the store fails if it must */
+        *at = '/';
+    }
+    if (given == NULL) {
+        (void)mkdir(path, 0700);
+        strcat(path, "/places");
+    }
+    return session_open(command->session, path, COLANDER_OPEN_OR_CREATE, err);
+}
+
+/* The family of places has the name of the topic. */
+static enum colander_code
+open_load(struct send_command *command, const struct arguments *arguments,
+          struct colander_error *err)
+{
+    struct colander_load_options *options = &command->asked.options;
+    const char *topic = strrchr(arguments->words[0], '/') + 1;
+    enum colander_code code = open_places(command, arguments, err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_open(command->session->store, topic,
+                                    &command->places, err);
+    options->report_reject = report_reject;
+    options->report_progress = report_progress;
+    options->context = command;
+    if (code == COLANDER_OK)
+        code = colander_load_create(command->session->store, command->places,
+                                    options, &command->load, err);
+    if (code == COLANDER_OK)
+        code =
+            topic_writer_open(&command->brokers.options, &command->writer, err);
+    return code;
+}
+
+static enum session_exit
+conclude(struct send_command *command, enum colander_code code,
+         const struct colander_error *err)
+{
+    enum session_exit status = SESSION_FINE;
+    uint64_t rejects = 0;
+
+    progress_hide(&command->progress);
+    if (code != COLANDER_OK)
+        status = session_misused(command->session, err);
+    if (command->load != NULL)
+        rejects = colander_load_stats(command->load)->reject_count;
+    if (code == COLANDER_OK)
+        summarize(command);
+    else if (command->writer != NULL)
+        fprintf(stderr, "to continue where records were acknowledged, add "
+                        "--resume\n");
+    if (rejects > command->asked.rejects_allowed &&
+        (code == COLANDER_OK || code == COLANDER_LIMIT))
+        status = SESSION_REJECTED;
+    return status;
+}
+
+static enum session_exit
+run_send(struct session *session, const struct arguments *arguments)
+{
+    static const char *const standard_input[] = {"-"};
+    const bool has_files = arguments->word_count > 1;
+    struct send_command command = {.session = session};
+    const struct colander_load_sink sink = {&command, begin, put, acknowledged};
+    struct colander_error err;
+    enum session_exit status;
+    enum colander_code code =
+        load_request_read(&command.asked, session, arguments, &err);
+
+    command.asked.options.sink = &sink;
+    if (code == COLANDER_OK)
+        code = broker_options_read(&command.brokers, arguments,
+                                   arguments->words[0], &err);
+    command.brokers.options.is_stopped = &is_stopped;
+    interrupt_set_stop(stop);
+    interrupt_takes_term(true);
+    progress_begin(&command.progress, session);
+    if (code == COLANDER_OK)
+        code = open_load(&command, arguments, &err);
+    running = command.load;
+    if (code == COLANDER_OK && interrupt_happened())
+        stop();
+    if (code == COLANDER_OK)
+        code = colander_load_run(
+            command.load, has_files ? arguments->words + 1 : standard_input,
+            has_files ? arguments->word_count - 1 : 1, &err);
+    interrupt_takes_term(false);
+    interrupt_set_stop(NULL);
+    running = NULL;
+    status = conclude(&command, code, &err);
+    topic_writer_close(command.writer);
+    colander_load_destroy(command.load);
+    colander_family_close(command.places);
+    broker_options_release(&command.brokers);
+    load_request_release(&command.asked);
+    colander_buffer_release(&command.key);
+    return session_finish(session, status);
+}
+
+static const struct argument_option options[] = {
+    OPTION("format", "FORMAT",
+           "jsonl, json, csv, tsv, msgpack or influx (guessed from\n"
+           "name and content)"),
+    OPTION_LIST("key", "COL[,COL]",
+                "columns that make the key of a row: records with the\n"
+                "same first column are in one partition (default: _key,\n"
+                "or else they are spread)"),
+    OPTION("schema", "NAME|FILE",
+           "how to read the records: tweet, sensor, air-quality\n"
+           "or a file"),
+    OPTION("rejects", "FILE", "write rejected records to FILE, unchanged"),
+    OPTION("max-errors", "N",
+           "stop after more than N rejected records (default:\n"
+           "never stop, but exit with 3 if there are any)"),
+    OPTION("record-size", "SIZE", "reject records over SIZE (default: 8m)"),
+    OPTION_FLAG("resume", "continue after the records that were acknowledged"),
+    OPTION("place", "DIR",
+           "keep how far each file was sent in DIR (default:\n"
+           "~/.local/state/colander/places)"),
+    OPTION_BROKERS,
+    OPTIONS_END,
+};
+
+const struct command command_send = {
+    .name = "load",
+    .words = "kafka://BROKER[:PORT][,...]/TOPIC [FILE...] [OPTION...]",
+    .summary = "send files of JSON, CSV or msgpack to a topic of Kafka",
+    .help =
+        "Sends records to a topic: those of JSON and msgpack as they are,\n"
+        "others as JSON objects. Without a FILE, or with -, reads standard\n"
+        "input. A record that cannot be read is rejected, and not sent.\n"
+        "\n"
+        "Ends once brokers have acknowledged all records, each by all "
+        "replicas\n"
+        "in sync. A load that was stopped is resumed after those that were\n"
+        "acknowledged, and may send some once more: these are marked, so that\n"
+        "follow leaves them out. Other readers have to do that themselves.\n",
+    .examples =
+        "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id\n"
+        "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id "
+        "--resume\n",
+    .options = options,
+    .store = COMMAND_OPENS,
+    .word_count_min = 1,
+    .word_count_max = SIZE_MAX - 1,
+    .run = run_send,
+};
