@@ -259,6 +259,34 @@ build_words(const struct condition *condition, size_t *offset,
                         colander_slice_text(condition->value), offset, err);
 }
 
+static bool
+begins_word(unsigned char byte)
+{
+    const unsigned char letter = byte | 0x20;
+
+    return byte >= 0x80 || (letter >= 'a' && letter <= 'z') ||
+           (byte >= '0' && byte <= '9');
+}
+
+/* Refuses a * that a word follows, as in *ain and r*n: it would be a sign. */
+static bool
+are_words(const struct condition *condition, size_t *offset,
+          struct colander_error *err)
+{
+    const char *words = condition->value;
+    const char *star = words[0] == '"' ? NULL : strchr(words, '*');
+
+    while (star != NULL && !begins_word((unsigned char)star[1]))
+        star = strchr(star + 1, '*');
+    if (star == NULL)
+        return true;
+    *offset = (size_t)(star - words);
+    COLANDER_FAIL(err, COLANDER_INVALID,
+                  "a * can only end the last word: ~~TEXT and COL~~TEXT find "
+                  "a piece of a word (--search is for texts with signs)");
+    return false;
+}
+
 /* Reads the value, and creates the predicate. */
 static struct colander_predicate *
 build_with_value(const struct condition *condition, size_t *offset,
@@ -338,7 +366,9 @@ build(const struct condition *condition, const char *text, size_t *offset,
         return NULL;
     }
     if (condition->sign == NULL)
-        predicate = build_words(condition, offset, err);
+        predicate = are_words(condition, offset, err)
+                        ? build_words(condition, offset, err)
+                        : NULL;
     else if (condition->sign->operation == EXISTS)
         return colander_where_exists(condition->path, err);
     else if (condition->sign->operation == MISSING)

@@ -113,6 +113,18 @@ add_disk(const struct colander_filter_stats *stats, struct report *report)
     }
 }
 
+/* Says that the columns that were listed have no words: maybe a slip. */
+static void
+add_wordless(const struct colander_filter_options *options,
+             const struct colander_filter_stats *stats, struct report *report)
+{
+    if (options->words && options->word_column_count > 0 &&
+        options->rows_per_segment != 0 && stats->filter_count > 0 &&
+        stats->dictionary_size == 0)
+        report_line(report, "words",
+                    "none: no row has a text in the columns that have words");
+}
+
 static void
 add_memory(const struct colander_filter_stats *stats, struct report *report)
 {
@@ -191,6 +203,7 @@ void
 filter_report_add(const struct filter_report *filters, struct report *report)
 {
     add_disk(&filters->stats, report);
+    add_wordless(&filters->options, &filters->stats, report);
     add_memory(&filters->stats, report);
     add_false_positives(&filters->measure, report);
     add_options(&filters->options, report);

@@ -13,6 +13,23 @@ is_switch(const struct argument_list *columns, const char *word)
     return columns->count == 1 && strcmp(columns->paths[0], word) == 0;
 }
 
+/* Refuses what was probably meant for on or off. */
+static enum colander_code
+check_columns(const struct argument_list *columns, struct colander_error *err)
+{
+    static const char *const meant[] = {"true", "false", "yes", "no",
+                                        "all",  "none",  "1",   "0"};
+
+    for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++) {
+        if (is_switch(columns, meant[i]))
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "--words must be on, off or columns, not '%s' "
+                                 "(a column that is called so is written \\%s)",
+                                 meant[i], meant[i]);
+    }
+    return COLANDER_OK;
+}
+
 enum colander_code
 filter_words_read(const struct arguments *arguments,
                   struct argument_list *columns,
@@ -21,6 +38,12 @@ filter_words_read(const struct arguments *arguments,
 {
     enum colander_code code = arguments_list(arguments, "words", columns, err);
 
+    if (code == COLANDER_OK && arguments_has(arguments, "words") &&
+        arguments_has(arguments, "no-words"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--words and --no-words exclude each other");
+    if (code == COLANDER_OK)
+        code = check_columns(columns, err);
     if (code != COLANDER_OK || columns->count == 0)
         return code;
     options->words = !is_switch(columns, "off");
@@ -64,8 +87,6 @@ filter_words_set(struct colander_family *family,
     code = filter_words_read(arguments, &columns, &options, err);
     if (code == COLANDER_OK && !are_same(&old, &options))
         code = colander_family_set_filters(family, &options, err);
-    if (code != COLANDER_OK)
-        colander_error_context(err, "--words");
     argument_list_release(&columns);
     colander_filter_options_release(&old);
     return code;

@@ -111,6 +111,12 @@ mistake() { # MESSAGE OFFSET WORD...
 }
 mistake 'only the last word may end in *' 8 'text:rai* storm'
 mistake 'only the last word may end in *' 3 --search 'rai* storm'
+for words in '*ain' 'r*in' 'text:*ain'; do
+    at=${words%%\**}
+    mistake 'a * can only end the last word: ~~TEXT and COL~~TEXT find a piece of a word (--search is for texts with signs)' \
+        ${#at} "$words"
+done
+count 0 --search '*ain' # a sign before the word "ain"
 mistake 'it has no words: ~~TEXT and COL~~TEXT find other texts' 0 --search '...'
 mistake 'expected a word' 5 'text:'
 mistake "'[' must be followed by ']' (a[] is any element of a)" 4 'żółw[:x'

@@ -185,6 +185,11 @@ refilter --words on
 prints_some ', order budget 0.0375; unfiltered: user$'
 run 2 refilter "$part" tweets --words a,,b
 says 'colander: refilter: --words has an empty column (write columns as a,b)'
+run 2 refilter "$part" tweets --words true
+says "colander: refilter: --words must be on, off or columns, not 'true' (a column that is called so is written \\true)"
+refilter --rows-per-segment auto --words txet
+prints_some '^words    none: no row has a text in the columns that have words$'
+refilter --rows-per-segment 0
 run 2 families "$part" --words text
 says 'colander: families: --words needs the name of a family'
 run 0 families "$part" tweets --words text
