@@ -293,8 +293,7 @@ code_columns(struct finish *finish, const struct order_sink *sink,
             continue;
         code = order_column_sort(column, finish->spare, sink, err);
         if (code == COLANDER_OK)
-            code = order_column_code(column, finish->spare, 0, GRAIN,
-                                     finish->row_count, err);
+            code = order_column_code(column, finish->spare, 0, GRAIN, err);
     }
     if (code != COLANDER_OK)
         return code;
@@ -390,8 +389,8 @@ code_again(struct finish *finish, struct colander_error *err)
 
         if (needy_size(column, needy_max, finish->row_count) > 0 ||
             (column->fraction_count > 0 && grain != GRAIN))
-            code = order_column_code(column, finish->spare, needy_max, grain,
-                                     finish->row_count, err);
+            code =
+                order_column_code(column, finish->spare, needy_max, grain, err);
     }
     return code;
 }

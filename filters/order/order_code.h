@@ -30,8 +30,9 @@
 #define ORDER_BEGINNING_MAX 255
 
 /* A block of groups: count u16, where each begins u16; then the groups. Each
- * begins at a whole byte: its kind, its first row; if it is CLOSE, the distance
- * of the last one; otherwise the Rice parameter in ORDER_RICE_BITS, and of each
+ * begins at a whole byte: its kind; of RUNS their number, and of each the
+ * distance from the end of the one before, and its rows, in gamma; otherwise
+ * the first row, in gamma, the Rice parameter in ORDER_RICE_BITS, and of each
  * item the distance of its row from the one before, in rice, and, of VALUES,
  * the fraction. */
 #define ORDER_KIND_BITS 2
@@ -39,9 +40,11 @@
 #define ORDER_GRAIN_MAX 5 /* bits of a fraction */
 #define ORDER_GRAIN_SHIFT 4
 
+#define ORDER_RUNS_MAX (ORDER_GROUP / 8)
+
 enum order_group_kind {
     ORDER_GROUP_VALUES,
-    ORDER_GROUP_CLOSE, /* several values, near each other: all rows are read */
+    ORDER_GROUP_RUNS,  /* several values, in few runs of rows: all are read */
     ORDER_GROUP_VALUE, /* of one place */
 };
 
@@ -236,8 +239,7 @@ order_column_sort(struct order_column *column, struct order_item *spare,
  * to `needy_max` items in groups; those of more are in the list. */
 COLANDER_CHECKED enum colander_code
 order_column_code(struct order_column *column, struct order_item *spare,
-                  size_t needy_max, unsigned grain, uint32_t row_count,
-                  struct colander_error *err);
+                  size_t needy_max, unsigned grain, struct colander_error *err);
 
 /* Forgets the code: the values may be in any row of the column. */
 void order_column_forget(struct order_column *column);

@@ -18,8 +18,10 @@
 #define WASTE_MAX 3
 #define READ_ANYWAY 48
 
-/* Rows that lie so close together are read as a whole. */
+/* Rows of a run are so close together, and all runs together have so many times
+ * as many. A run has so many items, on average. */
 #define CLOSE_ROWS 2
+#define RUN_ITEMS 8
 
 /* Neighbouring groups of which one of so many may have one step. */
 #define SAME_STEPS 32
@@ -296,37 +298,53 @@ sort_rows(struct order_item *items, size_t count)
     }
 }
 
-/* Writes the group of these items, which become sorted by rows. */
-static enum colander_code
-put_group(struct order_column *column, struct order_item *items, size_t count,
-          const struct order_bounds *bounds, uint32_t row_count,
-          struct colander_error *err)
+/* Writes runs of rows that cover those of the items, if these are few. */
+static bool
+put_runs(const struct order_item *items, size_t count, struct bit_writer *bits)
+{
+    uint32_t begins[ORDER_RUNS_MAX];
+    uint32_t ends[ORDER_RUNS_MAX];
+    uint32_t covered = 0;
+    uint32_t before = 0;
+    size_t runs = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const uint32_t row = order_row(&items[i]);
+
+        if (runs == 0 || row > ends[runs - 1] + CLOSE_ROWS) {
+            if (runs == ORDER_RUNS_MAX || runs > count / RUN_ITEMS)
+                return false;
+            begins[runs] = ends[runs] = row;
+            runs++;
+        }
+        covered += row - ends[runs - 1];
+        ends[runs - 1] = row;
+    }
+    if (covered > CLOSE_ROWS * count)
+        return false;
+    bit_put(bits, ORDER_GROUP_RUNS, ORDER_KIND_BITS);
+    bit_put_gamma(bits, runs);
+    for (size_t i = 0; i < runs; i++) {
+        bit_put_gamma(bits, 1 + begins[i] - before);
+        bit_put_gamma(bits, 1 + ends[i] - begins[i]);
+        before = ends[i] + 1;
+    }
+    return true;
+}
+
+/* Writes the rows of the items, and fractions, unless all have one place. */
+static void
+put_rows(struct order_column *column, const struct order_item *items,
+         size_t count, bool is_one, const struct order_bounds *bounds)
 {
     struct bit_writer *bits = &column->bits;
-    const bool is_one = items[0].rank == items[count - 1].rank;
-    const unsigned row_bits = bits_width_below(row_count);
-    enum colander_code code = bit_writer_reserve(
-        bits, GROUP_HEAD_SIZE + count * GROUP_ITEM_SIZE, err);
-    uint32_t before;
-    uint32_t span;
-    unsigned rice;
+    uint32_t before = order_row(&items[0]);
+    const unsigned rice = bits_rice_parameter(
+        order_row(&items[count - 1]) - before, (uint32_t)count);
 
-    if (code != COLANDER_OK)
-        return code;
-    sort_rows(items, count);
-    before = order_row(&items[0]);
-    span = order_row(&items[count - 1]) - before;
-    if (!is_one && span <= CLOSE_ROWS * count) {
-        bit_put(bits, ORDER_GROUP_CLOSE, ORDER_KIND_BITS);
-        bit_put(bits, before, row_bits);
-        bit_put(bits, span, row_bits);
-        bit_put_padding(bits);
-        return COLANDER_OK;
-    }
-    rice = bits_rice_parameter(span, (uint32_t)count);
     bit_put(bits, is_one ? ORDER_GROUP_VALUE : ORDER_GROUP_VALUES,
             ORDER_KIND_BITS);
-    bit_put(bits, before, row_bits);
+    bit_put_gamma(bits, 1 + before);
     bit_put(bits, rice, ORDER_RICE_BITS);
     for (size_t i = 0; i < count; i++) {
         const uint32_t row = order_row(&items[i]);
@@ -337,13 +355,29 @@ put_group(struct order_column *column, struct order_item *items, size_t count,
         before = row;
     }
     column->fraction_count += is_one ? 0 : count;
-    bit_put_padding(bits);
+}
+
+/* Writes the group of these items, which become sorted by rows. */
+static enum colander_code
+put_group(struct order_column *column, struct order_item *items, size_t count,
+          const struct order_bounds *bounds, struct colander_error *err)
+{
+    const bool is_one = items[0].rank == items[count - 1].rank;
+    enum colander_code code = bit_writer_reserve(
+        &column->bits, GROUP_HEAD_SIZE + count * GROUP_ITEM_SIZE, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    sort_rows(items, count);
+    if (is_one || !put_runs(items, count, &column->bits))
+        put_rows(column, items, count, is_one, bounds);
+    bit_put_padding(&column->bits);
     return COLANDER_OK;
 }
 
 static enum colander_code
 put_groups(struct order_column *column, struct order_item *grouped,
-           uint32_t row_count, struct colander_error *err)
+           struct colander_error *err)
 {
     const unsigned shift = order_shift(column->width);
     struct order_part *groups = column->groups.parts;
@@ -361,8 +395,7 @@ put_groups(struct order_column *column, struct order_item *grouped,
         const struct order_bounds bounds = order_bounds_of(
             groups[i].step << shift, end, column->width, column->grain);
 
-        code = put_group(column, grouped, groups[i].count, &bounds, row_count,
-                         err);
+        code = put_group(column, grouped, groups[i].count, &bounds, err);
         groups[i].size = (uint32_t)(column->bits.bytes.size - before);
         grouped += groups[i].count;
     }
@@ -379,8 +412,7 @@ clear_code(struct order_column *column)
 
 enum colander_code
 order_column_code(struct order_column *column, struct order_item *spare,
-                  size_t needy_max, unsigned grain, uint32_t row_count,
-                  struct colander_error *err)
+                  size_t needy_max, unsigned grain, struct colander_error *err)
 {
     enum colander_code code;
 
@@ -388,7 +420,7 @@ order_column_code(struct order_column *column, struct order_item *spare,
     column->grain = grain;
     code = divide(column, spare, needy_max, err);
     if (code == COLANDER_OK)
-        code = put_groups(column, spare, row_count, err);
+        code = put_groups(column, spare, err);
     return code;
 }
 

@@ -224,13 +224,34 @@ bounds_of(const struct order_answer *answer, uint32_t i)
         column->width, column->grain);
 }
 
-/* Adds those of the next `count` items, from a row on, whose fraction is from
- * `low` to `high`; if they have none, all. */
+/* Adds runs of rows. */
 static enum colander_code
-add_rows(struct bit_reader *bits, uint64_t row, uint32_t count, unsigned grain,
-         uint64_t low, uint64_t high, uint32_t row_count,
-         struct row_ranges *ranges, struct colander_error *err)
+add_runs(struct bit_reader *bits, uint32_t row_count, struct row_ranges *ranges,
+         struct colander_error *err)
 {
+    const uint32_t count = bit_take_gamma(bits);
+    enum colander_code code = COLANDER_OK;
+    uint64_t end = 0;
+
+    for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        const uint64_t first = end + bit_take_gamma(bits) - 1;
+
+        end = first + bit_take_gamma(bits);
+        if (bit_overran(bits) || end > row_count)
+            return fail_damaged(err);
+        code = row_ranges_add(ranges, (uint32_t)first, (uint32_t)end, err);
+    }
+    return code;
+}
+
+/* Adds those of the next `count` items whose fraction is from `low` to `high`;
+ * if they have none, all. */
+static enum colander_code
+add_rows(struct bit_reader *bits, uint32_t count, unsigned grain, uint64_t low,
+         uint64_t high, uint32_t row_count, struct row_ranges *ranges,
+         struct colander_error *err)
+{
+    uint64_t row = bit_take_gamma(bits) - 1;
     const unsigned rice = (unsigned)bit_take(bits, ORDER_RICE_BITS);
     enum colander_code code = COLANDER_OK;
 
@@ -258,12 +279,9 @@ order_group(const struct order_answer *answer, uint32_t i,
     const struct order_column_view *column = &answer->column;
     const struct order_bounds bounds = bounds_of(answer, i);
     const unsigned shift = order_shift(column->width);
-    const unsigned row_bits = bits_width_below(row_count);
     const uint32_t place = order_group_place(answer, i);
     struct bit_reader bits = {.data = block.data, .size = block.size};
     enum order_group_kind kind;
-    uint64_t row;
-    uint64_t end;
     size_t at;
 
     if (!order_has_group(block, first_place, place))
@@ -274,18 +292,14 @@ order_group(const struct order_answer *answer, uint32_t i,
     bits.at = UINT64_C(8) * bytes_get_le16(block.data + at);
     bits.end = UINT64_C(8) * block.size;
     kind = (enum order_group_kind)bit_take(&bits, ORDER_KIND_BITS);
-    row = bit_take(&bits, row_bits);
+    if (kind == ORDER_GROUP_RUNS)
+        return add_runs(&bits, row_count, ranges, err);
     if (kind == ORDER_GROUP_VALUE &&
         bounds.begin >> shift < answer->low >> shift)
         return COLANDER_OK;
-    if (kind != ORDER_GROUP_CLOSE)
-        return add_rows(&bits, row, order_entry_count(&column->groups, i),
-                        kind == ORDER_GROUP_VALUES ? column->grain : 0,
-                        order_fraction(&bounds, answer->low),
-                        order_fraction(&bounds, answer->high), row_count,
-                        ranges, err);
-    end = row + bit_take(&bits, row_bits) + 1;
-    if (bit_overran(&bits) || end > row_count)
-        return fail_damaged(err);
-    return row_ranges_add(ranges, (uint32_t)row, (uint32_t)end, err);
+    return add_rows(&bits, order_entry_count(&column->groups, i),
+                    kind == ORDER_GROUP_VALUES ? column->grain : 0,
+                    order_fraction(&bounds, answer->low),
+                    order_fraction(&bounds, answer->high), row_count, ranges,
+                    err);
 }
