@@ -10,9 +10,10 @@
 #define SCHEME "kafka://"
 #define TOPIC_SIZE_MAX 249
 #define LINE_SIZE_MAX 4096
-#define ASK_MS 5000     /* for one answer */
-#define RETRY_MS 200    /* before asking again */
-#define TOPICS_MAX 1000 /* of an address */
+#define ASK_MS 5000      /* for one answer */
+#define UNKNOWN_MS 10000 /* a broker that has just started knows no topic */
+#define RETRY_MS 100     /* before asking again */
+#define TOPICS_MAX 1000  /* of an address */
 
 /* -------------------------------------------------------------- address --- */
 
@@ -294,6 +295,14 @@ kafka_is_transient(rd_kafka_resp_err_t error)
     }
 }
 
+bool
+kafka_is_unknown(rd_kafka_resp_err_t error)
+{
+    return error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
+           error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
+           error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION;
+}
+
 enum colander_code
 kafka_fail(rd_kafka_resp_err_t error, const char *what, const char *topic,
            int32_t partition, struct colander_error *err)
@@ -301,9 +310,7 @@ kafka_fail(rd_kafka_resp_err_t error, const char *what, const char *topic,
     enum colander_code code = COLANDER_IO;
     char place[32] = "";
 
-    if (error == RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART ||
-        error == RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC ||
-        error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION)
+    if (kafka_is_unknown(error))
         code = COLANDER_NOT_FOUND;
     if (partition >= 0)
         (void)snprintf(place, sizeof(place), ", partition %d", (int)partition);
@@ -322,10 +329,13 @@ rd_kafka_resp_err_t
 kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
           rd_kafka_resp_err_t (*ask)(void *context), void *context)
 {
-    const uint64_t until = clock_us() + KAFKA_WAIT_MS * UINT64_C(1000);
+    const uint64_t begun = clock_us();
     rd_kafka_resp_err_t error = ask(context);
 
-    while (kafka_is_transient(error) && clock_us() < until &&
+    while ((kafka_is_transient(error) || kafka_is_unknown(error)) &&
+           clock_us() - begun <
+               (kafka_is_unknown(error) ? UNKNOWN_MS : KAFKA_WAIT_MS) *
+                   UINT64_C(1000) &&
            !kafka_is_stopped(options)) {
         (void)rd_kafka_poll(client, RETRY_MS);
         error = ask(context);

@@ -64,9 +64,13 @@ kafka_fail(rd_kafka_resp_err_t error, const char *what, const char *topic,
  * again. */
 bool kafka_is_transient(rd_kafka_resp_err_t error);
 
+/* Whether it says that there is no such topic or partition. */
+bool kafka_is_unknown(rd_kafka_resp_err_t error);
+
 /*
  * Waits until `ask` does not fail with a transient error, KAFKA_WAIT_MS at most
- * or until the options stop it. Returns the last error.
+ * or until the options stop it, or a few seconds for a topic that is unknown.
+ * Returns the last error.
  */
 rd_kafka_resp_err_t kafka_try(const struct topic_broker_options *options,
                               rd_kafka_t *client,

@@ -74,7 +74,7 @@ COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
                                                     struct colander_error *err);
 
 /* Goes on where librdkafka has stopped, as a broker said that there is no such
- * offset: which may have been wrong. `reason` is what it said. */
+ * offset or topic: which may have been wrong. `reason` is what it said. */
 COLANDER_CHECKED enum colander_code
 topic_part_restart(struct topic_reader *reader, struct part *part,
                    const char *reason, struct colander_error *err);

@@ -168,7 +168,9 @@ take_event(struct topic_reader *reader, struct part *part,
                 part->verifies && message->offset < part->mark.offset;
         return COLANDER_OK;
     }
-    if (message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET && part != NULL)
+    if ((message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
+         kafka_is_unknown(message->err)) &&
+        part != NULL)
         return topic_part_restart(reader, part,
                                   rd_kafka_message_errstr(message), err);
     if (kafka_is_transient(message->err)) { /* it is fetched again */

@@ -33,6 +33,7 @@ typedef void bench_experiment(const struct bench_options *options);
 
 bench_experiment bench_bulk;
 bench_experiment bench_find;
+bench_experiment bench_follow;
 bench_experiment bench_group;
 bench_experiment bench_growth;
 bench_experiment bench_ingest;

@@ -23,6 +23,10 @@ static const struct experiment {
     {"bulk", bench_bulk, "a first load by a bulk, against batches of puts",
      2000},
     {"find", bench_find, "rows by a value, against a hand-made index", 2000},
+#ifdef COLANDER_CLUSTER
+    {"follow", bench_follow, "records of a topic, against lines of a file",
+     20000},
+#endif
     {"group", bench_group, "rows grouped, against a scan, SQLite and DuckDB",
      2000},
     {"growth", bench_growth, "finds in stores of 1/64 to all of the rows",
