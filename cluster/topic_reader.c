@@ -17,24 +17,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOK_MS 60000      /* for new partitions */
-#define STATE_MS 200       /* between two looks at the state */
-#define QUEUE_KBYTES 32768 /* of all partitions, before they are taken */
-#define PART_KBYTES_MIN 64
-#define PART_KBYTES_MAX 4096
+#define LOOK_MS 60000 /* for new partitions */
+#define STATE_MS 200  /* between two looks at the state */
 
 /* -------------------------------------------------------------- opening --- */
 
-/* `kbytes` is what may wait of each partition. */
 static enum colander_code
-open_client(struct topic_reader *reader, unsigned kbytes,
-            struct colander_error *err)
+open_client(struct topic_reader *reader, struct colander_error *err)
 {
-    char queued[16];
-    const struct kafka_setting settings[] = {
+    static const struct kafka_setting settings[] = {
         {"client.id", "colander"},
-        {"queued.max.messages.kbytes", queued},
-        {"queued.min.messages", "1000000"}, /* bytes decide */
+        {"queued.max.messages.kbytes", "65536"}, /* in the one queue */
+        {"queued.min.messages", "1000000"},      /* bytes decide */
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.max.bytes", "8388608"},
         {"fetch.error.backoff.ms", "100"},
@@ -48,7 +42,6 @@ open_client(struct topic_reader *reader, unsigned kbytes,
         {"allow.auto.create.topics", "false"}, {NULL, NULL},
     };
 
-    (void)snprintf(queued, sizeof(queued), "%u", kbytes);
     return kafka_client_create(RD_KAFKA_CONSUMER, reader->address.brokers,
                                &reader->options.brokers, settings, fixed,
                                &reader->trouble, NULL, &reader->client, err);
@@ -107,42 +100,17 @@ read_cluster(struct topic_reader *reader)
 
 /* Finds out how many partitions there are. */
 static enum colander_code
-count_parts(struct topic_reader *reader, int32_t *counts, int32_t *all,
+count_parts(struct topic_reader *reader, int32_t *counts,
             struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    *all = 0;
     for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK;
          i++) {
         code = kafka_partition_count(&reader->options.brokers, reader->client,
                                      reader->topics[i].handle, &counts[i], err);
-        *all += counts[i];
     }
     return code;
-}
-
-/* Opens a client whose queues together are bounded: so the number of partitions
- * must be known before. */
-static enum colander_code
-open_bounded(struct topic_reader *reader, int32_t *counts,
-             struct colander_error *err)
-{
-    enum colander_code code = open_client(reader, PART_KBYTES_MAX, err);
-    unsigned kbytes;
-    int32_t all = 0;
-
-    if (code == COLANDER_OK)
-        code = open_topics(reader, err);
-    if (code == COLANDER_OK)
-        code = count_parts(reader, counts, &all, err);
-    if (code != COLANDER_OK || all <= QUEUE_KBYTES / PART_KBYTES_MAX)
-        return code;
-    kbytes = QUEUE_KBYTES / (unsigned)all;
-    close_client(reader);
-    code = open_client(
-        reader, kbytes < PART_KBYTES_MIN ? PART_KBYTES_MIN : kbytes, err);
-    return code == COLANDER_OK ? open_topics(reader, err) : code;
 }
 
 /* Writes the marks of partitions that had none: so it is known from now on
@@ -178,7 +146,11 @@ begin(struct topic_reader *reader, struct colander_error *err)
     if (counts == NULL || reader->topics == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for topics");
     if (code == COLANDER_OK)
-        code = open_bounded(reader, counts, err);
+        code = open_client(reader, err);
+    if (code == COLANDER_OK)
+        code = open_topics(reader, err);
+    if (code == COLANDER_OK)
+        code = count_parts(reader, counts, err);
     if (code == COLANDER_OK) {
         read_cluster(reader);
         reader->queue = rd_kafka_queue_new(reader->client);
