@@ -6,7 +6,6 @@
 #include "loading/item_rows.h"
 #include "loading/rows.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 struct items {
@@ -22,7 +21,6 @@ struct items {
     size_t target_capacity;
     bool *had_rows; /* whether there was a row before it */
     size_t had_capacity;
-    uint64_t count;                      /* items so far */
     struct colander_json_reader *reader; /* of the actions of rejects */
     struct colander_buffer id;           /* what is reported */
     struct colander_buffer name;
@@ -284,13 +282,6 @@ items_write(struct items *items, struct chunk *chunk,
         code = write_singly(items, chunk, err);
     if (code == COLANDER_OK)
         code = conclude(items, chunk, stats, err);
-    items->count += chunk->piece_count;
-    if (code == COLANDER_OK && items->count > items->options->items_max)
-        code =
-            COLANDER_FAIL(err, COLANDER_LIMIT,
-                          "more than %" PRIu64 " items in a body: send fewer "
-                          "at once",
-                          items->options->items_max);
     return code;
 }
 
@@ -331,6 +322,15 @@ outcome_of(const struct items *items, const struct waiting_row *waiting,
     return had_row ? COLANDER_LOAD_UPDATED : COLANDER_LOAD_CREATED;
 }
 
+/* Returns the family that an item names, or else that of the load. */
+static struct colander_slice
+family_of(const struct items *items, struct colander_slice named)
+{
+    return named.size > 0 || items->options->items_name_families
+               ? named
+               : colander_slice_text(colander_family_name(items->family));
+}
+
 /* Reads what can still be read of an item that no row was made of. */
 static void
 describe_bad(struct items *items, struct colander_slice record,
@@ -341,6 +341,7 @@ describe_bad(struct items *items, struct colander_slice record,
 
     reported->action = item_action_name(item_action_of(line));
     reported->outcome = COLANDER_LOAD_INVALID;
+    reported->family = family_of(items, reported->family);
     if (item_read(items->reader, line, &item, NULL) != COLANDER_OK)
         return;
     if (colander_buffer_append(&items->id, item.id.data, item.id.size, NULL) !=
@@ -348,7 +349,7 @@ describe_bad(struct items *items, struct colander_slice record,
         colander_buffer_append(&items->name, item.family.data, item.family.size,
                                NULL) != COLANDER_OK)
         return;
-    reported->family = colander_buffer_slice(&items->name);
+    reported->family = family_of(items, colander_buffer_slice(&items->name));
 }
 
 /* Describes the item of a row. */
@@ -361,9 +362,9 @@ describe(struct items *items, const struct chunk *chunk, size_t index,
 
     reported->action = item_action_name(waiting->action);
     reported->outcome = outcome_of(items, waiting, index);
-    reported->family = family == NULL
-                           ? chunk_waiting_family(chunk, index)
-                           : colander_slice_text(colander_family_name(family));
+    reported->family =
+        family == NULL ? family_of(items, chunk_waiting_family(chunk, index))
+                       : colander_slice_text(colander_family_name(family));
     return set_id(items, chunk_waiting_key(chunk, index), err);
 }
 

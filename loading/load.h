@@ -317,10 +317,8 @@ struct colander_load_options {
 
     /* elasticsearch: items say what is done, also to other families than the
      * load's. Each is reported, in order, by the thread that runs the load
-     * (NULL: nothing is). A load of more than `items_max` fails (UINT64_MAX).
-     */
+     * (NULL: nothing is). */
     void (*report_item)(void *context, const struct colander_load_item *item);
-    uint64_t items_max;
 
     /* Load a stream, of JSON or msgpack (format; NULL: jsonl), instead of
      * files. A record without a key has {time, topic, partition, offset}. NULL:
@@ -328,6 +326,12 @@ struct colander_load_options {
     const struct colander_load_stream *stream;
 
     const struct colander_load_sink *sink; /* NULL: records become rows */
+
+    /* Asked before a run of a large load, or a bulk, takes some 100 MB; and
+     * told that they are free again. Without them rows go in batches, and a
+     * bulk fails with BUSY. NULL: there is enough memory. */
+    bool (*take_memory)(void *context);
+    void (*give_memory)(void *context);
 };
 
 /* The key is a hash of the columns that the record itself has, so that a record
@@ -343,7 +347,6 @@ colander_load_options_init(struct colander_load_options *options)
     options->guesses = true;
     options->rejects_max = UINT64_MAX;
     options->record_size = (size_t)8 << 20;
-    options->items_max = UINT64_MAX;
 }
 
 struct colander_load;

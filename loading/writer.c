@@ -69,6 +69,10 @@ writer_create(struct colander_store *store, struct colander_family *family,
     code = colander_batch_create(store, &created->batch, err);
     if (code == COLANDER_OK && options->partition != NULL)
         code = partition_begin(&created->partition, err);
+    if (code == COLANDER_OK && options->is_bulk && !writer_take_memory(created))
+        code = COLANDER_FAIL(err, COLANDER_BUSY,
+                             "other loads use the memory for a bulk: try again "
+                             "later");
     if (code == COLANDER_OK && options->is_bulk)
         code = colander_bulk_create(family, &created->run, err);
     if (code == COLANDER_OK)
@@ -93,6 +97,8 @@ writer_destroy(struct writer *writer)
     items_destroy(writer->items);
     writer_sink_destroy(writer->sink);
     colander_bulk_destroy(writer->run);
+    while (writer->memory_count > 0)
+        writer_give_memory(writer);
     colander_batch_destroy(writer->batch);
     partition_release(&writer->partition);
     new_keys_release(&writer->new_keys);

@@ -56,6 +56,7 @@ struct writer {
     uint64_t run_text;         /* bytes of the text with its records */
     uint64_t run_begun;        /* when; of clock_us */
     struct run_commit commit;  /* of the run before */
+    unsigned memory_count;     /* runs for which memory was taken */
     bool is_torn;              /* it has rows of a chunk without its end */
     bool has_end;              /* a load can be resumed after the last chunk */
     uint64_t flow_text;        /* of a pipe: bytes of text */
@@ -98,6 +99,12 @@ writer_sink_chunk(struct writer *writer, struct chunk *chunk, bool is_point,
 
 /* NULL is allowed. */
 void writer_sink_destroy(struct sink_state *state);
+
+/* Asks for the memory of a run or a bulk. */
+bool writer_take_memory(struct writer *writer);
+
+/* Gives back that of one, if any was taken. */
+void writer_give_memory(struct writer *writer);
 
 /* Begins a run, if the load is large and there is none. */
 COLANDER_CHECKED enum colander_code

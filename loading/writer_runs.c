@@ -62,11 +62,39 @@ is_large(const struct writer *writer)
             !is_late(writer, writer->flow_begun));
 }
 
+bool
+writer_take_memory(struct writer *writer)
+{
+    const struct colander_load_options *options = writer->options;
+
+    if (options->take_memory == NULL)
+        return true;
+    if (!options->take_memory(options->context))
+        return false;
+    writer->memory_count++;
+    return true;
+}
+
+void
+writer_give_memory(struct writer *writer)
+{
+    if (writer->memory_count == 0)
+        return;
+    writer->options->give_memory(writer->options->context);
+    writer->memory_count--;
+}
+
 enum colander_code
 writer_run_begin(struct writer *writer, struct colander_error *err)
 {
     if (writer->run != NULL || !writer->may_run || !is_large(writer))
         return COLANDER_OK;
+    if (!writer_take_memory(writer)) {
+        enum colander_code code = writer_run_await(writer, err);
+
+        if (code != COLANDER_OK || !writer_take_memory(writer))
+            return code;
+    }
     await_compactions(writer);
     writer->run_size = 0;
     writer->run_text = 0;
@@ -141,6 +169,7 @@ writer_run_drop(struct writer *writer)
     discount(writer, writer->run_taken, writer->run_new);
     colander_bulk_destroy(writer->run);
     writer->run = NULL;
+    writer_give_memory(writer);
 }
 
 enum colander_code
@@ -155,6 +184,7 @@ writer_run_await(struct writer *writer, struct colander_error *err)
         show_commit(writer);
     colander_bulk_destroy(commit->run);
     commit->run = NULL;
+    writer_give_memory(writer);
     if (*code != COLANDER_OK) {
         if (err != NULL)
             *err = commit->err;

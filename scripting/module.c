@@ -67,6 +67,50 @@ scripting_confine(lua_State *L)
     lua_pop(L, 1);
 }
 
+/* Leaves only these methods of a type, besides metamethods. */
+static void
+keep_methods(lua_State *L, const char *type, const char *const *kept)
+{
+    type_push_methods(L, type);
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        bool is_kept = false;
+
+        lua_pop(L, 1);
+        for (size_t i = 0; kept[i] != NULL; i++)
+            is_kept = is_kept || strcmp(lua_tostring(L, -1), kept[i]) == 0;
+        if (!is_kept) { /* a member may be cleared during a traversal */
+            lua_pushvalue(L, -1);
+            lua_pushnil(L);
+            lua_rawset(L, -4);
+        }
+    }
+    lua_pop(L, 1);
+}
+
+void
+scripting_confine_to_reads(lua_State *L, size_t memory_size)
+{
+    static const char *const of_store[] = {"close", "families", "family",
+                                           "snapshot", NULL};
+    static const char *const of_family[] = {
+        "any_column", "close", "exists", "find",  "get",        "get_many",
+        "name",       "scan",  "search", "sizes", "find_value", NULL,
+    };
+    static const char *const of_query[] = {"delete", "update"};
+
+    scratch_get(L)->memory_limit = memory_size;
+    scripting_confine(L);
+    keep_methods(L, STORE_TYPE, of_store);
+    keep_methods(L, FAMILY_TYPE, of_family);
+    type_push_methods(L, QUERY_TYPE);
+    for (size_t i = 0; i < sizeof(of_query) / sizeof(of_query[0]); i++) {
+        lua_pushnil(L);
+        lua_setfield(L, -2, of_query[i]);
+    }
+    lua_pop(L, 1);
+}
+
 int
 luaopen_colander(lua_State *L)
 {

@@ -30,6 +30,10 @@ __attribute__((visibility("default"))) int luaopen_colander(lua_State *L);
  * that open other paths of the file system or raise limits. */
 void scripting_confine(lua_State *L);
 
+/* Removes from the module, whose table is on top of the stack, what changes a
+ * store, and limits what one query may hold to `memory_size` bytes. */
+void scripting_confine_to_reads(lua_State *L, size_t memory_size);
+
 /* Pushes a handle for a store of the program. The store must outlive `L`. */
 void scripting_push_store(lua_State *L, struct colander_store *store);
 

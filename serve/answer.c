@@ -255,7 +255,7 @@ answer_respond(struct answer *answer)
                                       answer->writer->header_value);
     pthread_mutex_unlock(&answer->lock);
     if (failure.code != COLANDER_OK)
-        return reply_failure(connection, &failure,
+        return reply_failure(connection, answer->writer->shape, &failure,
                              answer_stopped(answer) == ANSWER_LATE,
                              answer->writer->parameter, answer->writer->offset);
     return reply_with(connection, status == 0 ? MHD_HTTP_OK : status, response,

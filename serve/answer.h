@@ -23,6 +23,7 @@
 #define SERVE_ANSWER_H
 
 #include "columns/columns.h"
+#include "serve/reply.h"
 #include "serve/workers.h"
 
 struct MHD_Connection;
@@ -45,6 +46,7 @@ struct writer {
     bool waits;               /* write appends everything, with answer_flush */
     struct body *body;        /* that it reads while it comes; NULL: none */
     unsigned status;          /* of what it has written; 0: 200 */
+    enum reply_shape shape;   /* of an error before it has written */
     const char *header;       /* of the reply, and its value; NULL: none more */
     const char *header_value;
 

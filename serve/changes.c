@@ -92,6 +92,21 @@ static const struct choice group_choices[] = {
     CHOICES_END,
 };
 
+static const struct choice no_choices[] = {CHOICES_END};
+static const struct choice backup_choices[] = {
+    {"keep", "--keep", false, false, NULL},
+    {"to", NULL, false, false, NULL},
+    CHOICES_END,
+};
+
+static const struct change script_change = {.command = SERVER_SCRIPT,
+                                            .choices = no_choices,
+                                            .is_script = true,
+                                            .reads = true};
+static const struct change backup_change = {.command = "backup",
+                                            .choices = backup_choices,
+                                            .family = "to",
+                                            .is_backup = true};
 static const struct change load_change = {
     .command = "load",
     .choices = load_choices,
@@ -299,15 +314,62 @@ add_presets(struct change_run *run, const struct parameters *parameters)
 }
 
 /* Returns the family that the request is about; "": each item names its own.
- * NULL: none is named. */
+ * NULL: none is named. Of a backup returns where it goes. */
 static const char *
-family_of(const struct change *change, const struct parameters *parameters)
+family_of(const struct change_run *run, const struct parameters *parameters)
 {
+    const struct change *change = run->change;
     const char *family = parameters->path[1];
 
     if (change->family != NULL)
-        return parameters_value(parameters, change->family);
-    return family == NULL ? "" : family;
+        family = parameters_value(parameters, change->family);
+    else if (family == NULL)
+        family = "";
+    return family == NULL && change->is_backup
+               ? run->run.server->options.backup_to
+               : family;
+}
+
+/* Only the user of this process chooses where in its file system a backup goes,
+ * and not relative to a directory that the client does not know. */
+static enum colander_code
+check_backup(const struct parameters *parameters, const char **parameter,
+             struct colander_error *err)
+{
+    const char *to = parameters_value(parameters, "to");
+
+    if (to == NULL)
+        return COLANDER_OK;
+    *parameter = "to";
+    if (!parameters->is_local)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "backups go where the server was told by "
+                             "--backup-to: only clients of the socket choose");
+    if (to[0] != '/' && strstr(to, "://") == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' is neither an absolute path nor an address",
+                             to);
+    return COLANDER_OK;
+}
+
+/* Adds the text of a script, as the last word. */
+static enum colander_code
+add_script(struct change_run *run, struct colander_slice text,
+           struct colander_error *err)
+{
+    char *word;
+
+    if (memchr(text.data, 0, text.size) != NULL || text.size == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             text.size == 0
+                                 ? "the body, which is the script, is missing"
+                                 : "the script has a zero byte");
+    word = strndup((const char *)text.data, text.size);
+    if (word == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a script");
+    run->choices[run->choice_count++] = word;
+    run->run.words[run->run.command.word_count++] = word;
+    return COLANDER_OK;
 }
 
 /* Makes the command line. */
@@ -315,7 +377,7 @@ static enum colander_code
 read_parameters(struct change_run *run, const struct parameters *parameters,
                 const char **parameter, struct colander_error *err)
 {
-    const char *family = family_of(run->change, parameters);
+    const char *family = family_of(run, parameters);
     struct server_command *command = &run->run.command;
     const char **words = run->run.words;
     enum colander_code code = COLANDER_OK;
@@ -335,13 +397,15 @@ read_parameters(struct change_run *run, const struct parameters *parameters,
         return code;
     *parameter = run->change->family;
     if (family == NULL || (family[0] == '\0' && *parameter != NULL))
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the parameter '%s', which names the family, is "
-                             "missing",
-                             *parameter);
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "the parameter '%s', which names %s, is missing", *parameter,
+            run->change->is_backup ? "where the backup goes" : "the family");
     *parameter = NULL;
     words[command->word_count++] = "--"; /* names may begin with a dash */
     words[command->word_count++] = "store";
+    if (run->change->is_script)
+        return add_script(run, parameters->body, err);
     words[command->word_count++] = family;
     for (size_t i = 0; i < run->words.count; i++)
         words[command->word_count++] = run->words.words[i];
@@ -397,7 +461,7 @@ change_make(const struct change *change, struct server *server,
     enum colander_code code;
 
     *offset = 0;
-    if (server->options.is_read_only && !change->reads)
+    if (server->options.is_read_only && !change->reads && !change->is_backup)
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the server has opened the store to read");
     code = split_words(change, parameters, &words, parameter, offset, err);
@@ -420,22 +484,27 @@ change_make(const struct change *change, struct server *server,
     run->run.writer.fail = change->reads ? fail_lines : fail_change;
     run->run.writer.destroy = destroy_change;
     run->run.writer.content_type = change->reads ? REPLY_JSONL : REPLY_JSON;
-    run->run.writer.header = change->header;
-    run->run.writer.header_value = change->header_value;
+    run->run.writer.shape = change->shape;
+    if (change->shape == REPLY_ELASTIC) {
+        run->run.writer.header = REPLY_PRODUCT;
+        run->run.writer.header_value = REPLY_PRODUCT_VALUE;
+    }
     run->run.command.is_local = parameters->is_local;
     run->run.command.result = &run->result;
     run->result.facts = colander_row_builder_create();
-    run->choices = calloc(parameters->count + 1, sizeof(*run->choices));
+    run->choices = calloc(parameters->count + 2, sizeof(*run->choices));
     if (change->has_body)
         run->run.writer.body = body_create(server->options.drop_ms);
     if (run->result.facts == NULL || run->choices == NULL ||
         (change->has_body && run->run.writer.body == NULL))
         code =
             COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for an answer");
+    if (code == COLANDER_OK && change->is_backup)
+        code = check_backup(parameters, parameter, err);
     if (code == COLANDER_OK)
         code = read_parameters(run, parameters, parameter, err);
     if (code == COLANDER_OK)
-        code = run_admit_load(made, err);
+        code = run_admit(made, err);
     if (code != COLANDER_OK) {
         destroy_change(&run->run.writer);
         return code;
@@ -488,5 +557,27 @@ changes_group(struct server *server, struct parameters *parameters,
               struct colander_error *err)
 {
     return change_make(&group_change, server, parameters, writer, parameter,
+                       offset, err);
+}
+
+enum colander_code
+changes_script(struct server *server, struct parameters *parameters,
+               struct writer **writer, const char **parameter, size_t *offset,
+               struct colander_error *err)
+{
+    if (!parameters->is_local && !server->options.runs_lua)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "the server runs no Lua for clients from "
+                             "elsewhere: start it with --lua");
+    return change_make(&script_change, server, parameters, writer, parameter,
+                       offset, err);
+}
+
+enum colander_code
+changes_backup(struct server *server, struct parameters *parameters,
+               struct writer **writer, const char **parameter, size_t *offset,
+               struct colander_error *err)
+{
+    return change_make(&backup_change, server, parameters, writer, parameter,
                        offset, err);
 }

@@ -55,4 +55,17 @@ enum colander_code changes_group(struct server *server,
                                  struct writer **writer, const char **parameter,
                                  size_t *offset, struct colander_error *err);
 
+/* Runs the body, a script that reads the store. */
+enum colander_code changes_script(struct server *server,
+                                  struct parameters *parameters,
+                                  struct writer **writer,
+                                  const char **parameter, size_t *offset,
+                                  struct colander_error *err);
+
+enum colander_code changes_backup(struct server *server,
+                                  struct parameters *parameters,
+                                  struct writer **writer,
+                                  const char **parameter, size_t *offset,
+                                  struct colander_error *err);
+
 #endif

@@ -7,6 +7,7 @@
 #define SERVE_CHANGES_INSIDE_H
 
 #include "serve/changes.h"
+#include "serve/reply.h"
 #include "serve/runs_inside.h"
 #include "serve/words.h"
 
@@ -33,6 +34,8 @@ struct change {
     const struct choice *choices; /* the last has no name */
     const struct preset *presets; /* the same; NULL: none */
     const char *family; /* the parameter that names it; NULL: the path does */
+    bool is_backup;     /* the parameter `family` names where it goes */
+    bool is_script;     /* it has no family, but a text, which is the body */
     bool has_body;
     bool has_words; /* in the parameter q */
     bool reads;     /* it only reads: its lines are the answer, and the facts
@@ -43,8 +46,7 @@ struct change {
     enum colander_code (*answer)(struct change_run *run,
                                  struct colander_buffer *bytes,
                                  struct colander_error *err);
-    const char *header; /* of the answer, and its value; NULL: none */
-    const char *header_value;
+    enum reply_shape shape; /* of errors */
 };
 
 struct change_run {

@@ -6,10 +6,6 @@
 #include <microhttpd.h>
 #include <stdlib.h>
 
-/* Clients go on only if an answer has it. */
-#define PRODUCT "X-Elastic-Product"
-#define PRODUCT_VALUE "Elasticsearch"
-
 /* What only changes how an answer is written, or what is not there. */
 static const struct choice choices[] = {
     LOAD_CHOICES,
@@ -30,14 +26,39 @@ static const struct preset presets[] = {
     {NULL, NULL},
 };
 
+/* What was printed is the answer, unless the load has failed. */
+static enum colander_code
+answer(struct change_run *run, struct colander_buffer *bytes,
+       struct colander_error *err)
+{
+    const struct colander_error *failure = &run->result.failure;
+    struct colander_row_builder *builder;
+    enum colander_code code;
+
+    if (failure->code == COLANDER_OK)
+        return COLANDER_OK;
+    builder = colander_row_builder_create();
+    if (builder == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for an answer");
+    colander_buffer_clear(bytes);
+    run->run.writer.status = change_status(run);
+    reply_build_foreign(builder, REPLY_ELASTIC, run->run.writer.status,
+                        failure->message);
+    code = reply_append_built(bytes, builder, err);
+    colander_row_builder_destroy(builder);
+    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
+                               : code;
+}
+
 static const struct change change = {
     .command = "load",
     .choices = choices,
     .presets = presets,
     .has_body = true,
     .prints = true,
-    .header = PRODUCT,
-    .header_value = PRODUCT_VALUE,
+    .answer = answer,
+    .shape = REPLY_ELASTIC,
 };
 
 enum colander_code
@@ -132,8 +153,8 @@ elastic_ask(struct server *server, struct parameters *parameters,
     said->writer.fail = fail_said;
     said->writer.destroy = destroy_said;
     said->writer.content_type = REPLY_JSON;
-    said->writer.header = PRODUCT;
-    said->writer.header_value = PRODUCT_VALUE;
+    said->writer.header = REPLY_PRODUCT;
+    said->writer.header_value = REPLY_PRODUCT_VALUE;
     said->writer.status = MHD_HTTP_NOT_FOUND;
     said->text = NOT_FOUND;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {

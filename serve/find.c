@@ -28,6 +28,7 @@ struct find {
     uint64_t row_count;
     uint64_t skipped;
     bool has_begun;
+    void *hint; /* of the functions for hints; may be NULL */
 };
 
 #define COUNT(name, member) FIELD(UINT64, name, colander_explain, member)
@@ -172,6 +173,8 @@ pass_row(struct find *find, const struct colander_result *result,
     if (code != COLANDER_OK)
         return code;
     find->row_count++;
+    if (find->hint != NULL)
+        find->server->options.see_row(find->hint, result->row);
     atomic_fetch_add(&find->server->row_count, 1);
     return find->row_count == question->limit && question->wants_cursor
                ? keep_place(find, result->key, err)
@@ -197,6 +200,34 @@ add_explanation(struct find *find)
             colander_unsigned(field_number(field, &explain)));
 }
 
+static void
+begin_hint(struct find *find)
+{
+    const struct server_options *options = &find->server->options;
+    const struct question *question = &find->question;
+
+    if (options->begin_hint != NULL && question->wants_hints)
+        find->hint = options->begin_hint(question->paths, question->path_count,
+                                         question->order, question->where);
+}
+
+/* With `says` adds why nothing was found, as `colander find` says it. */
+static void
+end_hint(struct find *find, bool says)
+{
+    const struct question *question = &find->question;
+    const bool is_vain = find->row_count == 0 && find->skipped == 0 &&
+                         question->limit > 0 && question->cursor.size == 0;
+
+    if (find->hint != NULL)
+        find->server->options.end_hint(
+            find->hint, find->family, is_vain ? question->where : NULL,
+            says && (question->cursor.size == 0 || find->row_count > 0)
+                ? find->builder
+                : NULL);
+    find->hint = NULL;
+}
+
 static enum colander_code
 append_end(struct find *find, struct colander_buffer *bytes,
            struct colander_error *err)
@@ -209,6 +240,7 @@ append_end(struct find *find, struct colander_buffer *bytes,
                                  colander_text((const char *)find->place.data));
     if (find->question.explains)
         add_explanation(find);
+    end_hint(find, true);
     colander_row_builder_end(find->builder);
     return append_built(find, bytes, err);
 }
@@ -298,6 +330,7 @@ begin_find(struct find *find, struct answer *answer, struct colander_error *err)
         return code;
     find->has_begun = true;
     find->answer = answer;
+    begin_hint(find);
     if (find->question.order != NULL)
         return order_rows(find, answer, err);
     code = colander_family_find(find->family, &find->question.query,
@@ -411,6 +444,7 @@ destroy_find(struct writer *writer)
 
     if (find->cursor != NULL && find->answer != NULL)
         answer_watch(find->answer, NULL);
+    end_hint(find, false);
     colander_cursor_close(find->cursor);
     colander_ordered_destroy(find->ordered);
     colander_matches_destroy(find->matches);

@@ -95,12 +95,7 @@ append_failure(struct change_run *run, struct colander_slice facts,
     } else {
         run->run.writer.status = change_status(run);
     }
-    reply_build_text(builder, "code",
-                     failure->code == COLANDER_OK
-                         ? "invalid"
-                         : colander_code_name(failure->code));
-    reply_build_text(builder, "message", text);
-    reply_build_text(builder, "error", text);
+    reply_build_foreign(builder, REPLY_INFLUX, run->run.writer.status, text);
     add_facts(builder, facts);
     code = reply_append_built(bytes, builder, err);
     colander_row_builder_destroy(builder);
@@ -131,6 +126,7 @@ static const struct change change = {
     .family = "db",
     .has_body = true,
     .answer = answer,
+    .shape = REPLY_INFLUX,
 };
 
 static const struct change bucket_change = {
@@ -140,6 +136,7 @@ static const struct change bucket_change = {
     .family = "bucket",
     .has_body = true,
     .answer = answer,
+    .shape = REPLY_INFLUX,
 };
 
 enum colander_code

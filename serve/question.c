@@ -6,11 +6,11 @@
 
 /* Those that may be there once come first. */
 static const char *const find_names[] = {
-    "q",     "i",      "limit", "skip",   "order",   "reverse", "format",
-    "key",   "prefix", "from",  "to",     "explain", "timeout", "since",
-    "until", "cursor", "any",   "search", "select",  NULL,
+    "q",     "i",      "limit", "skip", "order",   "reverse", "format",
+    "key",   "prefix", "from",  "to",   "explain", "timeout", "since",
+    "until", "cursor", "hints", "any",  "search",  "select",  NULL,
 };
-#define FIND_SINGLE_COUNT 16
+#define FIND_SINGLE_COUNT 17
 
 static const char *const get_names[] = {"key", "format", "timeout", "select",
                                         NULL};
@@ -226,7 +226,11 @@ read_numbers(struct question *question, const char **parameter,
     if (code != COLANDER_OK)
         return code;
     *parameter = "explain";
-    return parameters_flag(parameters, *parameter, &question->explains, err);
+    code = parameters_flag(parameters, *parameter, &question->explains, err);
+    if (code != COLANDER_OK)
+        return code;
+    *parameter = "hints";
+    return parameters_flag(parameters, *parameter, &question->wants_hints, err);
 }
 
 /* --------------------------------------------------------------- cursor --- */

@@ -25,6 +25,7 @@ struct question {
     bool is_any; /* the columns that matched are wanted */
     bool is_msgpack;
     bool explains;
+    bool wants_hints;
     uint64_t limit; /* UINT64_MAX: none */
     uint64_t skip;
 };

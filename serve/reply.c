@@ -70,6 +70,52 @@ reply_build_error(struct colander_row_builder *builder, const char *code,
     colander_row_builder_end(builder);
 }
 
+/* What other servers call an error with a status. */
+static const struct {
+    unsigned status;
+    const char *elastic;
+    const char *influx;
+} foreign[] = {
+    {MHD_HTTP_UNAUTHORIZED, "security_exception", "unauthorized"},
+    {MHD_HTTP_FORBIDDEN, "security_exception", "forbidden"},
+    {MHD_HTTP_NOT_FOUND, "resource_not_found_exception", "not found"},
+    {MHD_HTTP_METHOD_NOT_ALLOWED, "illegal_argument_exception",
+     "method not allowed"},
+    {MHD_HTTP_CONFLICT, "version_conflict_engine_exception", "conflict"},
+    {MHD_HTTP_CONTENT_TOO_LARGE, "content_too_long_exception",
+     "request too large"},
+    {MHD_HTTP_INTERNAL_SERVER_ERROR, "exception", "internal error"},
+    {MHD_HTTP_SERVICE_UNAVAILABLE, "es_rejected_execution_exception",
+     "unavailable"},
+};
+
+void
+reply_build_foreign(struct colander_row_builder *builder,
+                    enum reply_shape shape, unsigned status,
+                    const char *message)
+{
+    const char *elastic = "illegal_argument_exception";
+    const char *influx = "invalid";
+
+    for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+        if (foreign[i].status == status) {
+            elastic = foreign[i].elastic;
+            influx = foreign[i].influx;
+        }
+    }
+    if (shape == REPLY_ELASTIC) {
+        colander_row_builder_begin_map(builder, "error");
+        colander_row_builder_add(builder, "type", colander_text(elastic));
+        reply_build_text(builder, "reason", message);
+        colander_row_builder_end(builder);
+        colander_row_builder_add(builder, "status", colander_unsigned(status));
+    } else {
+        colander_row_builder_add(builder, "code", colander_text(influx));
+        reply_build_text(builder, "message", message);
+        reply_build_text(builder, "error", message);
+    }
+}
+
 /* -------------------------------------------------------------- replies --- */
 
 /* What a browser may do with a reply, unless that has another header of the
@@ -121,9 +167,9 @@ reply_with(struct MHD_Connection *connection, unsigned status,
 }
 
 static unsigned
-reply_error_at(struct MHD_Connection *connection, unsigned status,
-               const char *code, const char *message, const char *parameter,
-               size_t offset, bool closes)
+reply_error_at(struct MHD_Connection *connection, enum reply_shape shape,
+               unsigned status, const char *code, const char *message,
+               const char *parameter, size_t offset, bool closes)
 {
     struct colander_row_builder *builder = colander_row_builder_create();
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
@@ -131,8 +177,10 @@ reply_error_at(struct MHD_Connection *connection, unsigned status,
     struct MHD_Response *response;
     unsigned replied;
 
-    if (builder != NULL)
+    if (builder != NULL && shape == REPLY_OWN)
         reply_build_error(builder, code, message, parameter, offset);
+    else if (builder != NULL)
+        reply_build_foreign(builder, shape, status, message);
     if (builder != NULL &&
         reply_append_built(&json, builder, NULL) == COLANDER_OK &&
         colander_buffer_append(&json, "\n", 1, NULL) == COLANDER_OK)
@@ -145,16 +193,20 @@ reply_error_at(struct MHD_Connection *connection, unsigned status,
     if (response != NULL && closes)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION,
                                       "close");
+    if (response != NULL && shape == REPLY_ELASTIC)
+        (void)MHD_add_response_header(response, REPLY_PRODUCT,
+                                      REPLY_PRODUCT_VALUE);
     replied = reply_with(connection, status, response, REPLY_JSON);
     colander_buffer_release(&json);
     return replied;
 }
 
 unsigned
-reply_error(struct MHD_Connection *connection, unsigned status,
-            const char *code, const char *message, bool closes)
+reply_error(struct MHD_Connection *connection, enum reply_shape shape,
+            unsigned status, const char *code, const char *message, bool closes)
 {
-    return reply_error_at(connection, status, code, message, NULL, 0, closes);
+    return reply_error_at(connection, shape, status, code, message, NULL, 0,
+                          closes);
 }
 
 unsigned
@@ -184,11 +236,12 @@ reply_status(enum colander_code code, bool is_late)
 }
 
 unsigned
-reply_failure(struct MHD_Connection *connection,
+reply_failure(struct MHD_Connection *connection, enum reply_shape shape,
               const struct colander_error *failure, bool is_late,
               const char *parameter, size_t offset)
 {
-    return reply_error_at(connection, reply_status(failure->code, is_late),
+    return reply_error_at(connection, shape,
+                          reply_status(failure->code, is_late),
                           colander_code_name(failure->code), failure->message,
                           parameter, offset, false);
 }

@@ -4,6 +4,8 @@
  *     {"error":{"code":"invalid","message":"...",
  *               "at":{"parameter":"q","offset":7}}}
  *
+ * or as clients of other servers know them.
+ *
  * SPDX-License-Identifier: MIT
  */
 #ifndef SERVE_REPLY_H
@@ -23,11 +25,23 @@ struct MHD_Response;
 unsigned reply_with(struct MHD_Connection *connection, unsigned status,
                     struct MHD_Response *response, const char *content_type);
 
+/* Whose errors the client of a request reads. */
+enum reply_shape {
+    REPLY_OWN,
+    REPLY_ELASTIC, /* {"error":{"type":"...","reason":"..."},"status":400} */
+    REPLY_INFLUX,  /* {"code":"invalid","message":"...","error":"..."} */
+};
+
+/* Without this header and its value, clients of Elasticsearch do not go on. */
+#define REPLY_PRODUCT "X-Elastic-Product"
+#define REPLY_PRODUCT_VALUE "Elasticsearch"
+
 /* Queues an error that the server itself has found: `code` is a word. With
  * `closes` the connection is closed after it, as it is not known where the next
  * request begins. */
-unsigned reply_error(struct MHD_Connection *connection, unsigned status,
-                     const char *code, const char *message, bool closes);
+unsigned reply_error(struct MHD_Connection *connection, enum reply_shape shape,
+                     unsigned status, const char *code, const char *message,
+                     bool closes);
 
 /* Returns the status that suits a failure; of a call that was cancelled, 504 if
  * it was late. */
@@ -37,6 +51,7 @@ unsigned reply_status(enum colander_code code, bool is_late);
  * call that was cancelled, 504 if it was late. `parameter` has the mistake at
  * byte `offset`; NULL: none has. */
 unsigned reply_failure(struct MHD_Connection *connection,
+                       enum reply_shape shape,
                        const struct colander_error *failure, bool is_late,
                        const char *parameter, size_t offset);
 
@@ -44,6 +59,12 @@ unsigned reply_failure(struct MHD_Connection *connection,
  * marks. */
 void reply_build_text(struct colander_row_builder *builder, const char *name,
                       const char *text);
+
+/* Adds an error with this status to a row that is built, as clients of another
+ * server know it. */
+void reply_build_foreign(struct colander_row_builder *builder,
+                         enum reply_shape shape, unsigned status,
+                         const char *message);
 
 /* Adds the error to a row that is built. */
 void reply_build_error(struct colander_row_builder *builder, const char *code,

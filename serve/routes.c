@@ -20,6 +20,7 @@
 #define BODY_MAX ((size_t)256 << 10)
 #define DROPPED_MAX ((size_t)1 << 20)  /* of a body that is too large */
 #define REFUSED_MAX ((size_t)64 << 20) /* of a stream that is refused */
+#define SCRIPT_TIME "10s"              /* unless the request has another */
 
 /* Makes the writer of an answer from parameters. A failure is one of them: sets
  * *parameter, or NULL, and the byte. */
@@ -33,32 +34,39 @@ struct route {
     const char *name; /* the first part of the path; "": there is none */
     bool has_family;  /* it has a second part */
     bool takes_get;
-    bool is_open;        /* without a token */
-    bool is_part;        /* of another request, which was admitted */
-    enum gate_body body; /* of a POST; NO_BODY: there is none */
-    make_writer *make;   /* NULL: the page */
+    bool is_open;           /* without a token */
+    bool is_part;           /* of another request, which was admitted */
+    enum gate_body body;    /* of a POST; NO_BODY: there is none */
+    make_writer *make;      /* NULL: the page */
+    enum reply_shape shape; /* of errors before there is a writer */
 };
 
 static const struct route routes[] = {
-    {"", false, true, true, false, GATE_NO_BODY, NULL},
-    {"health", false, true, true, false, GATE_NO_BODY, facts_health},
-    {"families", false, true, false, false, GATE_NO_BODY, facts_families},
-    {"stats", false, true, false, false, GATE_NO_BODY, facts_stats},
-    {"metrics", false, true, false, false, GATE_NO_BODY, facts_metrics},
-    {"get", true, true, false, false, GATE_NO_BODY, find_row},
-    {"find", true, true, false, false, GATE_FORM, find_rows},
-    {"columns", true, true, false, false, GATE_FORM, changes_columns},
-    {"group", true, true, false, false, GATE_FORM, changes_group},
-    {"load", true, false, false, false, GATE_STREAM, changes_load},
-    {"delete", true, false, false, false, GATE_FORM, changes_delete},
-    {"update", true, false, false, false, GATE_FORM, changes_update},
-    {"command", false, false, false, false, GATE_FORM, runs_command},
-    {"input", false, false, false, true, GATE_BYTES, asks_input},
+    {"", false, true, true, false, GATE_NO_BODY, NULL, REPLY_OWN},
+    {"health", false, true, true, false, GATE_NO_BODY, facts_health, REPLY_OWN},
+    {"families", false, true, false, false, GATE_NO_BODY, facts_families,
+     REPLY_OWN},
+    {"stats", false, true, false, false, GATE_NO_BODY, facts_stats, REPLY_OWN},
+    {"metrics", false, true, false, false, GATE_NO_BODY, facts_metrics,
+     REPLY_OWN},
+    {"get", true, true, false, false, GATE_NO_BODY, find_row, REPLY_OWN},
+    {"find", true, true, false, false, GATE_FORM, find_rows, REPLY_OWN},
+    {"columns", true, true, false, false, GATE_FORM, changes_columns,
+     REPLY_OWN},
+    {"group", true, true, false, false, GATE_FORM, changes_group, REPLY_OWN},
+    {"load", true, false, false, false, GATE_STREAM, changes_load, REPLY_OWN},
+    {"delete", true, false, false, false, GATE_FORM, changes_delete, REPLY_OWN},
+    {"update", true, false, false, false, GATE_FORM, changes_update, REPLY_OWN},
+    {"backup", false, false, false, false, GATE_FORM, changes_backup,
+     REPLY_OWN},
+    {"lua", false, false, false, false, GATE_BYTES, changes_script, REPLY_OWN},
+    {"command", false, false, false, false, GATE_FORM, runs_command, REPLY_OWN},
+    {"input", false, false, false, true, GATE_BYTES, asks_input, REPLY_OWN},
 };
 
 /* Paths of what agents speak; NULL is the family. The last one takes paths that
  * begin with _, and the empty one of clients that do not want the page. Here
- * PUT is POST, and HEAD is GET. */
+ * PUT is POST, and HEAD is GET, as it is for what needs no token. */
 static const struct agent_route {
     const char *parts[PARAMETERS_PATH_MAX];
     size_t part_count;
@@ -66,20 +74,27 @@ static const struct agent_route {
 } agent_routes[] = {
     {{"insert", "jsonline"},
      2,
-     {"jsonline", false, false, false, false, GATE_STREAM, jsonline_load}},
+     {"jsonline", false, false, false, false, GATE_STREAM, jsonline_load,
+      REPLY_OWN}},
     {{"write"},
      1,
-     {"write", false, false, false, false, GATE_STREAM, influx_write}},
+     {"write", false, false, false, false, GATE_STREAM, influx_write,
+      REPLY_INFLUX}},
     {{"api", "v2", "write"},
      3,
-     {"write", false, false, false, false, GATE_STREAM, influx_write_bucket}},
+     {"write", false, false, false, false, GATE_STREAM, influx_write_bucket,
+      REPLY_INFLUX}},
     {{"_bulk"},
      1,
-     {"_bulk", false, false, false, false, GATE_STREAM, elastic_bulk}},
+     {"_bulk", false, false, false, false, GATE_STREAM, elastic_bulk,
+      REPLY_ELASTIC}},
     {{NULL, "_bulk"},
      2,
-     {"_bulk", true, false, false, false, GATE_STREAM, elastic_bulk}},
-    {{NULL}, 0, {"", false, true, false, false, GATE_BYTES, elastic_ask}},
+     {"_bulk", true, false, false, false, GATE_STREAM, elastic_bulk,
+      REPLY_ELASTIC}},
+    {{NULL},
+     0,
+     {"", false, true, false, false, GATE_BYTES, elastic_ask, REPLY_ELASTIC}},
 };
 
 #define AGENT_ROUTE_COUNT (sizeof(agent_routes) / sizeof(agent_routes[0]))
@@ -105,6 +120,12 @@ struct request {
     size_t offset;
     unsigned status;
 };
+
+static enum reply_shape
+shape_of(const struct request *request)
+{
+    return request->route == NULL ? REPLY_OWN : request->route->shape;
+}
 
 static struct visitor *
 visitor_of(struct MHD_Connection *connection)
@@ -244,7 +265,8 @@ read_method(const struct route *route, const char *method, bool *is_get,
     *is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0 ||
                (is_agent && strcmp(method, MHD_HTTP_METHOD_PUT) == 0);
     *is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
-              (is_agent && strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+              ((is_agent || (route != NULL && route->is_open)) &&
+               strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
 }
 
 /* ----------------------------------------------------------------- body --- */
@@ -295,7 +317,8 @@ refuse(struct MHD_Connection *connection, struct request *request,
 
     if (request->state != REQUEST_COMING ||
         (length != NULL && strtoull(length, NULL, 10) > REFUSED_MAX))
-        return reply_failure(connection, err, false, parameter, offset);
+        return reply_failure(connection, shape_of(request), err, false,
+                             parameter, offset);
     request->is_refused = true;
     request->err = *err;
     request->parameter = parameter;
@@ -324,8 +347,9 @@ make_answer(struct server *server, struct MHD_Connection *connection,
     if (request->answer == NULL) {
         request->stream = NULL;
         server->answers.destroyed(server);
-        return reply_error(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
-                           "no memory", "no memory for an answer", false);
+        return reply_error(connection, shape_of(request),
+                           MHD_HTTP_SERVICE_UNAVAILABLE, "no memory",
+                           "no memory for an answer", false);
     }
     visitor_begin(server->visitors, visitor_of(connection), request->answer,
                   request->stream, deadline_ns);
@@ -336,14 +360,17 @@ make_answer(struct server *server, struct MHD_Connection *connection,
     return 0;
 }
 
-/* Sets when the answer must have ended, as the request asks. */
+/* Sets when the answer must have ended, as the request asks. A script ends by
+ * itself only perhaps. */
 static enum colander_code
-read_deadline(const struct parameters *parameters, uint64_t *deadline_ns,
+read_deadline(const struct request *request, uint64_t *deadline_ns,
               struct colander_error *err)
 {
-    const char *text = parameters_value(parameters, "timeout");
+    const char *text = parameters_value(&request->parameters, "timeout");
     int64_t seconds;
 
+    if (text == NULL && request->route->make == changes_script)
+        text = SCRIPT_TIME;
     *deadline_ns = 0;
     if (text == NULL)
         return COLANDER_OK;
@@ -399,19 +426,21 @@ begin(const struct door *door, struct MHD_Connection *connection,
                          request->route != NULL && request->route->is_open,
                          body_of(request->route, is_post), BODY_MAX);
     if (refusal.status != 0)
-        return reply_error(connection, refusal.status, refusal.code,
-                           refusal.message, refusal.closes);
+        return reply_error(connection, shape_of(request), refusal.status,
+                           refusal.code, refusal.message, refusal.closes);
     if (request->code == COLANDER_NO_MEMORY)
-        return reply_failure(connection, &request->err, false, NULL, 0);
+        return reply_failure(connection, shape_of(request), &request->err,
+                             false, NULL, 0);
     if (request->code == COLANDER_INVALID)
-        return reply_error(connection, MHD_HTTP_BAD_REQUEST, "bad request",
-                           request->err.message, true);
+        return reply_error(connection, shape_of(request), MHD_HTTP_BAD_REQUEST,
+                           "bad request", request->err.message, true);
     if (request->code != COLANDER_OK || request->route == NULL)
-        return reply_error(connection, MHD_HTTP_NOT_FOUND, "not found",
-                           "unknown path", is_post);
+        return reply_error(connection, shape_of(request), MHD_HTTP_NOT_FOUND,
+                           "not found", "unknown path", is_post);
     if (!(is_post && request->route->body != GATE_NO_BODY) &&
         !(is_get && request->route->takes_get))
-        return reply_error(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
+        return reply_error(connection, shape_of(request),
+                           MHD_HTTP_METHOD_NOT_ALLOWED, "invalid",
                            "the method is not allowed here", true);
     if (request->route->body == GATE_STREAM)
         return admit_and_make(door->server, connection, request, 0);
@@ -430,24 +459,27 @@ answer_request(struct server *server, struct MHD_Connection *connection,
     if (request->route->make == NULL)
         return page_reply(connection);
     if (request->is_refused)
-        return reply_failure(connection, &request->err, false,
-                             request->parameter, request->offset);
+        return reply_failure(connection, shape_of(request), &request->err,
+                             false, request->parameter, request->offset);
     if (request->stream != NULL) {
         body_end(request->stream, true);
         return answer_await(request->answer) ? answer_respond(request->answer)
                                              : 0;
     }
     if (request->dropped > 0)
-        return reply_error(connection, MHD_HTTP_CONTENT_TOO_LARGE, "limit",
+        return reply_error(connection, shape_of(request),
+                           MHD_HTTP_CONTENT_TOO_LARGE, "limit",
                            "the body of the request is too large", true);
     request->parameters.body = colander_buffer_slice(&request->body);
     if (request->body.size > 0 && request->route->body == GATE_FORM &&
         parameters_add_form(&request->parameters,
                             colander_buffer_slice(&request->body),
                             &err) != COLANDER_OK)
-        return reply_failure(connection, &err, false, NULL, 0);
-    if (read_deadline(&request->parameters, &deadline_ns, &err) != COLANDER_OK)
-        return reply_failure(connection, &err, false, "timeout", 0);
+        return reply_failure(connection, shape_of(request), &err, false, NULL,
+                             0);
+    if (read_deadline(request, &deadline_ns, &err) != COLANDER_OK)
+        return reply_failure(connection, shape_of(request), &err, false,
+                             "timeout", 0);
     return admit_and_make(server, connection, request, deadline_ns);
 }
 

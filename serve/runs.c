@@ -216,6 +216,7 @@ run_destroy(struct run *run)
     pthread_mutex_lock(&server->lock);
     server->command_count--;
     server->load_count -= run->is_load;
+    server->script_count -= run->is_script;
     pthread_mutex_unlock(&server->lock);
     free(run);
 }
@@ -276,20 +277,24 @@ read_command(struct run *run, const struct parameters *parameters,
 }
 
 enum colander_code
-run_admit_load(struct run *run, struct colander_error *err)
+run_admit(struct run *run, struct colander_error *err)
 {
     struct server *server = run->server;
+    const bool is_load = strcmp(run->words[0], "load") == 0;
+    const bool is_script = strcmp(run->words[0], SERVER_SCRIPT) == 0;
 
-    if (strcmp(run->words[0], "load") != 0)
-        return COLANDER_OK;
     pthread_mutex_lock(&server->lock);
-    run->is_load = server->load_count < server->options.load_max;
+    run->is_load = is_load && server->load_count < server->options.load_max;
+    run->is_script =
+        is_script && server->script_count < server->options.script_max;
     server->load_count += run->is_load;
+    server->script_count += run->is_script;
     pthread_mutex_unlock(&server->lock);
-    return run->is_load ? COLANDER_OK
-                        : COLANDER_FAIL(err, COLANDER_BUSY,
-                                        "the server runs too many loads: try "
-                                        "again later");
+    return run->is_load == is_load && run->is_script == is_script
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_BUSY,
+                               "the server runs too many %s: try again later",
+                               is_load ? "loads" : "scripts");
 }
 
 enum colander_code
@@ -344,7 +349,7 @@ runs_command(struct server *server, struct parameters *parameters,
     if (code == COLANDER_OK)
         code = read_command(run, parameters, parameter, err);
     if (code == COLANDER_OK)
-        code = run_admit_load(run, err);
+        code = run_admit(run, err);
     if (code == COLANDER_OK) {
         run->parameters = *parameters;
         *parameters = none;

@@ -40,6 +40,7 @@ struct run {
     bool prints;                   /* its output is in `bytes`, as it is, */
     bool streams;                  /* and is sent while it comes */
     bool is_load;                  /* it is counted as one */
+    bool is_script;                /* the same */
     uint64_t reject_count;         /* of a load that has ended */
     atomic_bool is_interrupted;    /* by Ctrl-C, as its client says */
 };
@@ -54,10 +55,10 @@ COLANDER_CHECKED enum colander_code run_create(struct server *server,
                                                struct colander_error *err);
 void run_destroy(struct run *run);
 
-/* Counts the command as a load, if it is one. Fails with BUSY if there are too
- * many. Requires that its words are there. */
-COLANDER_CHECKED enum colander_code run_admit_load(struct run *run,
-                                                   struct colander_error *err);
+/* Counts the command as a load or a script, if it is one. Fails with BUSY if
+ * there are too many. Requires that its words are there. */
+COLANDER_CHECKED enum colander_code run_admit(struct run *run,
+                                              struct colander_error *err);
 
 /* Sends a frame at once. Any thread of the command. */
 COLANDER_CHECKED enum colander_code run_send(struct run *run,

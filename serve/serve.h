@@ -48,6 +48,10 @@ struct server_command {
                                    * NULL: a command line */
 };
 
+/* The command of a script in Lua, whose text is its last word. It may only read
+ * the store, and prints lines of JSON. */
+#define SERVER_SCRIPT "script"
+
 /* Makes the end of the client cancel `cursor`; NULL: nothing any more. */
 void server_command_watch(const struct server_command *command,
                           struct colander_cursor *cursor);
@@ -105,6 +109,24 @@ struct server_options {
     enum colander_code (*check_order)(const char *text,
                                       struct colander_error *err);
 
+    /* Say what a find lacks, in three steps: it begins with its columns, its
+     * order (may be NULL) and its conditions; then each row is seen; then lines
+     * about columns that no row has are added to the builder, as "hints", and
+     * what `begin_hint` returned is freed. `where` is NULL if rows met it. The
+     * builder is NULL if the find failed. All NULL: nothing is said. */
+    void *(*begin_hint)(const char *const *paths, size_t path_count,
+                        const char *order,
+                        const struct colander_predicate *where);
+    void (*see_row)(void *hint, struct colander_slice row);
+    void (*end_hint)(void *hint, struct colander_family *family,
+                     const struct colander_predicate *where,
+                     struct colander_row_builder *builder);
+
+    bool runs_lua;         /* also for clients of the address */
+    const char *backup_to; /* where clients of the address may have backups
+                            * made, a directory or an address; NULL: nowhere;
+                            * borrowed until server_stop returns */
+
     /* limits; what server_options_init sets is in braces */
     uint32_t connection_max; /* for each of socket and address (1024) */
     uint32_t answer_max;     /* answers under way; more are refused, to be
@@ -112,6 +134,7 @@ struct server_options {
     uint32_t thread_max;     /* that read rows (32) */
     uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
+    uint32_t script_max;     /* of these, scripts: each has up to 128 MB (4) */
     uint32_t request_ms;     /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
     uint32_t drop_ms;        /* that a client may still send a body which is not

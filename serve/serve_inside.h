@@ -45,6 +45,7 @@ struct server {
     uint32_t answer_count;    /* under way */
     uint32_t command_count;   /* of these, commands */
     uint32_t load_count;      /* of these, loads */
+    uint32_t script_count;    /* of these, scripts */
     struct asks *asks;        /* of the commands: a list */
     bool is_ending;
 

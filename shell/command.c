@@ -287,6 +287,7 @@ open_store(struct session *session, const struct command *command,
     }
     code = session_open(session, store, mode, &err);
     if (code == COLANDER_BUSY && may_leave &&
+        !arguments_has(arguments, "no-share") &&
         elsewhere_run(session, arguments, argc, argv, status))
         return false;
     if (code != COLANDER_OK)
@@ -346,7 +347,9 @@ run_parsed(struct session *session, const struct command *command,
                                  : command->word_count_max;
 
     if (session->client != NULL &&
-        (arguments->wants_help || !runs_elsewhere(command)))
+        (arguments->wants_help ||
+         !(runs_elsewhere(command) ||
+           (command->answers_requests && session->client->facts != NULL))))
         return session_complain(session, SESSION_USAGE,
                                 "a server runs only commands that read or "
                                 "write rows");

@@ -42,6 +42,7 @@ struct command {
                               * STORE among them, a command that CHANGES opens
                               * its store to read; NULL: never */
     enum command_store store;
+    bool answers_requests; /* though it is not run for the program elsewhere */
     bool is_paged;         /* in the shell its output may go to a pager */
     size_t word_count_min; /* without a STORE */
     size_t word_count_max; /* 0: as many as word_count_min */

@@ -33,9 +33,9 @@ print(void *context, bool is_err, struct colander_slice bytes,
 
     if (is_err)
         (void)fflush(result->file);
-    if (fwrite(bytes.data, 1, bytes.size, file) == bytes.size && is_err)
-        return COLANDER_OK;
-    return output_flush(file, err);
+    if (fwrite(bytes.data, 1, bytes.size, file) != bytes.size && !is_err)
+        return output_fail(file, err);
+    return is_err ? COLANDER_OK : output_flush(file, err);
 }
 
 /* A load learns of it when it asks for more, and says how far it got. */

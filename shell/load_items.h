@@ -18,7 +18,6 @@
 #include "shell/session.h"
 
 /* Of a request, whose answer is held in memory. */
-#define LOAD_ITEMS_MAX 100000
 #define LOAD_ITEMS_SIZE_MAX ((size_t)32 << 20)
 
 struct colander_load_item;

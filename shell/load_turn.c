@@ -14,6 +14,30 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t has_fewer = PTHREAD_COND_INITIALIZER;
 static struct load_turn *turns; /* those that have begun */
 
+static unsigned large_count; /* that have memory for a run or a bulk */
+
+bool
+load_turn_take_memory(void *context)
+{
+    bool is_taken;
+
+    (void)context;
+    pthread_mutex_lock(&lock);
+    is_taken = large_count < LOAD_TURN_LARGE_MAX;
+    large_count += is_taken;
+    pthread_mutex_unlock(&lock);
+    return is_taken;
+}
+
+void
+load_turn_give_memory(void *context)
+{
+    (void)context;
+    pthread_mutex_lock(&lock);
+    large_count--;
+    pthread_mutex_unlock(&lock);
+}
+
 static bool
 has_file(const struct load_turn *turn, const char *file)
 {

@@ -3,7 +3,7 @@
  *
  * One that resumes waits for those of the same files into the same family: if
  * its client was killed, a load may not have ended yet, and what it still
- * writes would be loaded twice.
+ * writes would be loaded twice. All share one budget of memory.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -28,5 +28,12 @@ struct load_turn {
 bool load_turn_begin(struct load_turn *turn, bool waits);
 
 void load_turn_end(struct load_turn *turn);
+
+/* Takes the memory for a run or a bulk, some 100 MB, of what all loads of this
+ * process may hold: LOAD_TURN_LARGE_MAX have it at once. Returns false if none
+ * is left. */
+#define LOAD_TURN_LARGE_MAX 4
+bool load_turn_take_memory(void *context);
+void load_turn_give_memory(void *context);
 
 #endif

@@ -93,6 +93,10 @@ void output_add_left_out(const struct output *output, struct report *report);
 COLANDER_CHECKED enum colander_code output_flush(FILE *file,
                                                  struct colander_error *err);
 
+/* Fails, right after a write to `file` that failed. */
+COLANDER_CHECKED enum colander_code output_fail(FILE *file,
+                                                struct colander_error *err);
+
 /* Returns the width of the terminal; $COLUMNS or 80 if there is none. */
 size_t output_width(void);
 

@@ -37,6 +37,7 @@ struct session_client {
     bool err_is_terminal;
     bool in_is_terminal;
     bool may_run_lua;                        /* expressions of --where */
+    bool is_local;                           /* it is on this machine */
     const struct colander_load_files *files; /* its files; their context: */
     void *context;
 

@@ -26,10 +26,18 @@ is_address(const char *word)
 }
 
 static enum colander_code
-print_backup(const struct colander_backup *backup, const char *to,
+print_backup(const struct session *session,
+             const struct colander_backup *backup, const char *to,
              struct colander_error *err)
 {
     struct report report = REPORT_EMPTY;
+
+    session_add_fact(session, "backup", backup->number);
+    session_add_fact(session, "files", backup->file_count);
+    session_add_fact(session, "bytes", backup->size);
+    session_add_fact(session, "copied_files", backup->copied_count);
+    session_add_fact(session, "copied_bytes", backup->copied_size);
+    session_add_fact(session, "removed", backup->removed_count);
 
     report_line(&report, "backup", "%06llu, %s of %s",
                 (unsigned long long)backup->number,
@@ -45,7 +53,7 @@ print_backup(const struct colander_backup *backup, const char *to,
     if (backup->removed_count > 0)
         report_line(&report, "removed", "%s",
                     NUMBER_OF(backup->removed_count, "older backup"));
-    return report_print(&report, stdout, err);
+    return report_print(&report, session_out(session), err);
 }
 
 static enum colander_code
@@ -101,7 +109,7 @@ run_backup(struct session *session, const struct arguments *arguments)
     code =
         back_up(session->store, arguments->words[0], keep_count, &backup, &err);
     if (code == COLANDER_OK)
-        code = print_backup(&backup, arguments->words[0], &err);
+        code = print_backup(session, &backup, arguments->words[0], &err);
     return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
 }
 
@@ -141,6 +149,7 @@ const struct command command_backup = {
                 "  colander backup data s3://backups/data --keep 7\n",
     .options = backup_options,
     .store = COMMAND_READS_WHOLE,
+    .answers_requests = true,
     .word_count_min = 1,
     .run = run_backup,
 };

@@ -14,6 +14,9 @@
 #include "shell/load_notes.h"
 #include "shell/load_request.h"
 #include "shell/load_turn.h"
+#ifdef COLANDER_SERVER
+#include "shell/service.h"
+#endif
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -32,6 +35,7 @@ struct load_command {
     struct load_items items;          /* of a request that has some */
     struct colander_error items_fail; /* OK, or why they cannot be printed */
     bool had_family;                  /* before the load */
+    bool is_shared;                   /* others use the store meanwhile */
     bool is_vain; /* the load failed or rejected records, and wrote no row */
     uint64_t shown_count;
     uint64_t lacking_count; /* rejected records without a key column */
@@ -314,6 +318,26 @@ conclude(struct load_command *command, enum colander_code code,
 
 /* ------------------------------------------------------------------ run --- */
 
+/* Runs the load, while others use the store if it is shared. */
+static enum colander_code
+run_shared(struct load_command *command, const char *const *files, size_t count,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+#ifdef COLANDER_SERVER
+    struct service *service = NULL;
+
+    if (command->is_shared)
+        code = service_start(command->session, NULL, &service, err);
+#endif
+    if (code == COLANDER_OK)
+        code = colander_load_run(command->load, files, count, err);
+#ifdef COLANDER_SERVER
+    service_stop(service);
+#endif
+    return code;
+}
+
 static enum session_exit
 load_files(struct load_command *command, const char *const *files, size_t count)
 {
@@ -352,7 +376,7 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     if (command->asked.options.follows)
         code = keeper_start(command->session, &keeper, &err);
     if (code == COLANDER_OK)
-        code = colander_load_run(command->load, files, count, &err);
+        code = run_shared(command, files, count, &err);
     keeper_stop(keeper);
     if (command->asked.options.follows)
         interrupt_takes_term(false);
@@ -360,15 +384,15 @@ load_files(struct load_command *command, const char *const *files, size_t count)
     return conclude(command, code, &err);
 }
 
-/* Drops a family that the load created and left without a row. In a server
- * others may have filled it meanwhile. */
+/* Drops a family that the load created and left without a row, unless others
+ * may have filled it meanwhile. */
 static void
 drop_family(const struct load_command *command)
 {
     struct colander_error ignored;
 
     if (!command->had_family && command->is_vain &&
-        command->session->client == NULL &&
+        command->session->client == NULL && !command->is_shared &&
         colander_family_exists(command->family))
         (void)!colander_family_drop(command->family, &ignored);
 }
@@ -402,15 +426,19 @@ run_load(struct session *session, const struct arguments *arguments)
 
     if (!has_files && session->dot_commands != NULL)
         return session_complain(session, SESSION_USAGE, "FILE is missing");
+    command.is_shared =
+        session->client == NULL && arguments_has(arguments, "share");
     code = load_request_read(&command.asked, session, arguments, &err);
     command.asked.options.report_reject = report_reject;
     command.asked.options.report_progress = report_progress;
     command.asked.options.report_lost = report_lost;
     command.asked.options.context = &command;
-    if (code == COLANDER_OK && answers_items(&command)) {
-        command.asked.options.report_item = report_item;
-        command.asked.options.items_max = LOAD_ITEMS_MAX;
+    if (session->client != NULL) {
+        command.asked.options.take_memory = load_turn_take_memory;
+        command.asked.options.give_memory = load_turn_give_memory;
     }
+    if (code == COLANDER_OK && answers_items(&command))
+        command.asked.options.report_item = report_item;
     if (code == COLANDER_OK)
         code = open_family(&command, arguments->words[0], &err);
     if (code == COLANDER_OK)
@@ -485,6 +513,13 @@ static const struct argument_option options[] = {
                           "stopped"),
     OPTION_FLAG("follow", "then load each line that is appended to FILE, also\n"
                           "after it was rotated, until Ctrl-C or SIGTERM"),
+#ifdef COLANDER_SERVER
+    OPTION_FLAG("share", "other commands use the store meanwhile, as they use\n"
+                         "that of colander serve"),
+    OPTION_FLAG("no-share",
+                "do not load by a process that has the store open:\n"
+                "fail if there is one"),
+#endif
     OPTION_FLAG("sync",
                 "the rows are on the disk at the end, and survive a power\n"
                 "failure"),

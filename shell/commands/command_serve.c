@@ -3,20 +3,18 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "loading/load.h"
 #include "serve/serve.h"
 #include "serve/systemd.h"
 #include "serve/token.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
-#include "shell/interrupt.h"
-#include "shell/output.h"
-#include "shell/request.h"
+#include "shell/service.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #define PEM_MAX ((size_t)1 << 20) /* bytes of a certificate or a key */
 
@@ -32,8 +30,9 @@ raise_descriptor_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Reads the token, or makes one, which is shown this once. Others than this
- * machine are let in only with a token that somebody has made on purpose. */
+/* Reads the token, or makes one, which a terminal shows this once. Others than
+ * this machine are let in only with a token that somebody has made on purpose.
+ */
 static enum colander_code
 get_token(const struct session *session, const char *path, const char *address,
           struct token *token, struct colander_error *err)
@@ -48,16 +47,31 @@ get_token(const struct session *session, const char *path, const char *address,
         return code;
     }
     code = token_create(path, token, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && session_err_is_terminal(session))
         session_complain(session, SESSION_FINE,
                          "made the token file '%s': the token is %s", path,
                          token->text);
+    else if (code == COLANDER_OK) /* it would be in a log */
+        session_complain(session, SESSION_FINE,
+                         "made the token file '%s', which has the token", path);
     return code;
 }
 
-/* Reads a file in PEM that has `what`; *text is the caller's to free. */
+/* Whether others than the owner, and a group that may only read, can use the
+ * file. */
+static bool
+is_exposed(FILE *file)
+{
+    struct stat status;
+
+    return fstat(fileno(file), &status) != 0 ||
+           (S_ISREG(status.st_mode) && (status.st_mode & 037) != 0);
+}
+
+/* Reads a file in PEM that has `what`; *text is the caller's to free. A secret
+ * must not be there for others. */
 static enum colander_code
-read_pem(const char *path, const char *what, char **text,
+read_pem(const char *path, const char *what, bool is_secret, char **text,
          struct colander_error *err)
 {
     char *bytes = calloc(1, PEM_MAX + 1);
@@ -69,6 +83,12 @@ read_pem(const char *path, const char *what, char **text,
     if (bytes == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for '%s'",
                              path);
+    if (file != NULL && is_secret && is_exposed(file)) {
+        (void)fclose(file);
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "others may read the key '%s': chmod 600 it",
+                             path);
+    }
     if (file != NULL) {
         size = fread(bytes, 1, PEM_MAX, file);
         error = ferror(file) != 0 ? EIO : 0;
@@ -97,93 +117,16 @@ read_certificate(const struct arguments *arguments, bool has_address,
     if (certificate == NULL || key == NULL || !has_address)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "--cert and --key need each other, and --listen");
-    code = read_pem(certificate, "BEGIN CERTIFICATE", &texts[0], err);
-    return code == COLANDER_OK ? read_pem(key, "PRIVATE KEY", &texts[1], err)
-                               : code;
-}
-
-/* What a command of a client knows instead of Ctrl-C. */
-
-static void
-watch(void *context, struct colander_cursor *cursor)
-{
-    server_command_watch(context, cursor);
-}
-
-static bool
-is_over(void *context)
-{
-    return server_command_is_over(context);
-}
-
-struct service {
-    struct session *session;
-    bool runs_lua; /* also for clients of an address */
-};
-
-static enum colander_code
-confirm(void *context, const char *question, bool *is_yes,
-        struct colander_error *err)
-{
-    return server_command_confirm(context, question, is_yes, err);
-}
-
-static void
-count_load(void *context, uint64_t rows, uint64_t rejects)
-{
-    server_command_count_load(context, rows, rejects);
-}
-
-/* Runs a command for a client. */
-static int
-run_for_client(void *context, const struct server_command *command)
-{
-    const struct service *service = context;
-    const struct colander_load_files files = {
-        .context = (void *)command,
-        .look = server_file_look,
-        .read = server_file_read,
-        .would_wait = server_file_would_wait,
-        .cut = server_file_cut,
-        .append = server_file_append,
-    };
-    const struct session_client client = {
-        .out = command->out,
-        .err = command->err,
-        .out_is_terminal = command->out_is_terminal,
-        .err_is_terminal = command->err_is_terminal,
-        .in_is_terminal = command->in_is_terminal,
-        .files = &files,
-        .context = (void *)command,
-        .confirm = confirm,
-        .count_load = count_load,
-        .facts = command->result == NULL ? NULL : command->result->facts,
-        .failure = command->result == NULL ? NULL : &command->result->failure,
-        .may_run_lua = command->is_local || service->runs_lua,
-    };
-    const struct interrupt_source source = {(void *)command, watch, is_over};
-    struct session session = {
-        .store = service->session->store,
-        .client = &client,
-        .commands = service->session->commands,
-        .is_read_only = service->session->is_read_only,
-        .style = {.width = command->width},
-    };
-    enum session_exit status;
-
-    interrupt_set_source(&source);
-    status = command_run(&session, (int)command->word_count, command->words);
-    interrupt_set_source(NULL);
-    return (int)status;
+    code = read_pem(certificate, "BEGIN CERTIFICATE", false, &texts[0], err);
+    return code == COLANDER_OK
+               ? read_pem(key, "PRIVATE KEY", true, &texts[1], err)
+               : code;
 }
 
 /* Says that requests can come, to whoever waits for that. */
 static void
-announce(const struct session *session, const struct server *server,
-         bool has_tls)
+announce(const struct session *session, const char *address, bool has_tls)
 {
-    const char *address = server_address(server);
-
     printf("serving %s%s%s\n", session->path,
            address == NULL ? ""
            : has_tls       ? " at https://"
@@ -198,7 +141,7 @@ static enum colander_code
 serve(const struct session *session, const struct server_options *options,
       struct colander_error *err)
 {
-    struct server *server = NULL;
+    struct service *service = NULL;
     struct keeper *keeper = NULL;
     enum colander_code code;
     sigset_t ends;
@@ -208,11 +151,12 @@ serve(const struct session *session, const struct server_options *options,
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
-    code = server_start(session->store, options, &server, err);
+    code = service_start(session, options, &service, err);
     if (code == COLANDER_OK && !options->is_read_only)
         code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
-        announce(session, server, options->certificate != NULL);
+        announce(session, service_address(service),
+                 options->certificate != NULL);
         systemd_notify("READY=1");
         (void)sigwait(&ends, &number);
         systemd_notify("STOPPING=1");
@@ -220,7 +164,7 @@ serve(const struct session *session, const struct server_options *options,
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
-    server_stop(server);
+    service_stop(service);
     keeper_stop(keeper);
     return code;
 }
@@ -262,7 +206,6 @@ read_network(const struct session *session, const struct arguments *arguments,
 static enum session_exit
 run_serve(struct session *session, const struct arguments *arguments)
 {
-    struct service service = {session, arguments_has(arguments, "lua")};
     char *certificate[2] = {NULL, NULL}; /* and its key */
     struct server_options options;
     struct token token;
@@ -270,9 +213,8 @@ run_serve(struct session *session, const struct arguments *arguments)
     enum session_exit status = SESSION_FINE;
 
     server_options_init(&options);
-    options.run = run_for_client;
-    options.run_context = &service;
-    options.check_order = request_check_order;
+    options.runs_lua = arguments_has(arguments, "lua");
+    options.backup_to = arguments_value(arguments, "backup-to");
     options.is_read_only = arguments_has(arguments, "read-only");
     if (read_network(session, arguments, &options, &token, certificate, &err) !=
         COLANDER_OK)
@@ -306,7 +248,10 @@ static const struct argument_option options[] = {
            "PEM; those that sign it follow it"),
     OPTION("key", "FILE", "the key of the certificate, in PEM"),
     OPTION_FLAG("read-only", "open the store to read"),
-    OPTION_FLAG("lua", "clients of --listen may use --where"),
+    OPTION_FLAG("lua", "clients of --listen may run Lua: --where, and scripts\n"
+                       "that read"),
+    OPTION("backup-to", "DIR|ADDRESS",
+           "where backups go that clients of --listen ask for"),
     OPTIONS_END,
 };
 

@@ -46,7 +46,8 @@ append_text(struct colander_buffer *json, struct colander_slice text,
     return code;
 }
 
-/* Appends the text of a name or an id, as it is. */
+/* Appends the text of a name or an id, as it is. Clients take each item to have
+ * a name, which may be empty. */
 static enum colander_code
 append_name(struct colander_buffer *json, const char *name,
             struct colander_slice text, struct colander_error *err)
@@ -54,7 +55,7 @@ append_name(struct colander_buffer *json, const char *name,
     const struct colander_value value = colander_string(text);
     enum colander_code code = COLANDER_OK;
 
-    if (text.size == 0)
+    if (text.size == 0 && strcmp(name, "_index") != 0)
         return code;
     code = text_append_format(json, err, "\"%s\":", name);
     if (code == COLANDER_OK)

@@ -199,8 +199,8 @@ output_destroy(struct output *output)
     free(output);
 }
 
-static enum colander_code
-write_failure(FILE *file, struct colander_error *err)
+enum colander_code
+output_fail(FILE *file, struct colander_error *err)
 {
     int number = errno;
 
@@ -218,7 +218,7 @@ output_flush(FILE *file, struct colander_error *err)
 {
     errno = 0; /* that of an earlier failed write is lost */
     if (fflush(file) != 0 || ferror(file))
-        return write_failure(file, err);
+        return output_fail(file, err);
     return COLANDER_OK;
 }
 
@@ -293,7 +293,7 @@ write_whole(struct output *output, const struct colander_result *result,
         code = colander_buffer_append(text, after, strlen(after), err);
     if (code == COLANDER_OK &&
         fwrite(text->data, 1, text->size, output->file) != text->size)
-        code = write_failure(output->file, err);
+        code = output_fail(output->file, err);
     return code;
 }
 
@@ -341,7 +341,7 @@ print_line(void *taker, const struct cell *cell, struct colander_error *err)
     if (fprintf(output->file, "%.*s = %.*s\n", (int)cell->name.size,
                 (const char *)cell->name.data, (int)cell->text.size,
                 (const char *)cell->text.data) < 0)
-        return write_failure(output->file, err);
+        return output_fail(output->file, err);
     return COLANDER_OK;
 }
 
@@ -404,7 +404,7 @@ write_csv(struct output *output, const struct colander_result *result,
     if (code == COLANDER_OK)
         code = csv_end_row(output->csv, err);
     if (code == COLANDER_OK && ferror(output->file))
-        code = write_failure(output->file, err);
+        code = output_fail(output->file, err);
     return code;
 }
 

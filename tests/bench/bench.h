@@ -47,6 +47,7 @@ bench_experiment bench_put;
 bench_experiment bench_range;
 bench_experiment bench_resources;
 bench_experiment bench_retain;
+bench_experiment bench_serve;
 bench_experiment bench_space;
 bench_experiment bench_stores;
 bench_experiment bench_text;

@@ -133,7 +133,7 @@ take_turn(void *context, unsigned way, double times[BENCH_TIMES])
 {
     struct experiment *it = context;
     char *store = bench_make_directory(it->options);
-    char program[] = BENCH_PROGRAM;
+    char program[] = BENCH_COLANDER;
     char path[4200];
     char *load[] = {program,  "load",  path, "rows",
                     it->path, "--key", "id", NULL};

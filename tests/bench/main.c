@@ -46,6 +46,10 @@ static const struct experiment {
      20000},
     {"retain", bench_retain, "old rows deleted while others are put; bytes",
      2000},
+#ifdef COLANDER_SERVER
+    {"serve", bench_serve, "requests to a server, against PostgreSQL and Redis",
+     2000},
+#endif
     {"space", bench_space, "bytes of filters, also of real rows (--data)",
      2000},
     {"stores", bench_stores, "64 stores with one budget, against one store",

@@ -284,11 +284,6 @@ FIXTURE_TEST(a_load_has_so_many_items_and_families)
     assert_int_equal(body.figures.row_count, 100);
     assert_int_equal(body.figures.reject_count, 1);
     colander_buffer_release(&body.outcomes);
-    body_init(&body, fixture, "elasticsearch", (char *)text.data);
-    body.options.items_max = 100;
-    FAILS(load(&body, family), COLANDER_LIMIT);
-    assert_non_null(strstr(body.err.message, "more than 100 items"));
-    colander_buffer_release(&body.outcomes);
 }
 
 FIXTURE_TEST(items_without_an_id_may_have_a_hash_or_columns_as_key)

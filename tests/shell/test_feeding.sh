@@ -16,17 +16,8 @@ trap '[ -z "$server" ] || kill -9 "$server"
       [ "$failures" = 0 ] || exit 1' EXIT
 
 run 0 put data first '{"_key":1}'
-"$COLANDER" serve data --listen 127.0.0.1:0 --token-file token >serve.out \
-    2>serve.err </dev/null &
-server=$!
-until [ -s serve.out ]; do
-    kill -0 "$server" || {
-        complain "no server: $(cat serve.err)"
-        finish
-    }
-    sleep 0.02
-done
-address=$(sed 's/.* at //' serve.out)
+serve data --listen 127.0.0.1:0 --token-file token
+address=$url
 port=${address##*:}
 token=$(cat token)
 
@@ -99,7 +90,7 @@ bulk+='{"create":{"_index":"e","_id":"1"}}\n{"n":2}\n'
 bulk+='{"update":{"_index":"e","_id":"1"}}\n{"doc":{"m":3}}\n'
 bulk+='{"delete":{"_index":"e","_id":"2"}}\nrubbish\n'
 bulk+='{"index":{"_index":"e","_id":"3"}}\n{"n":3}\n'
-posts 200 '^{"items":\[{"index":{"_index":"e","_id":"1","status":201,"result":"created"}},{"create":{"_index":"e","_id":"1","status":409,"error":{"type":"version_conflict_engine_exception","reason":".*"}}},{"update":{.*"status":200,"result":"updated"}},{"delete":{.*"status":404,"result":"not_found"}},{"index":{"status":400,"error":.*}},{"index":{"_index":"e","_id":"3","status":201,.*}}\],"errors":true,"took":' \
+posts 200 '^{"items":\[{"index":{"_index":"e","_id":"1","status":201,"result":"created"}},{"create":{"_index":"e","_id":"1","status":409,"error":{"type":"version_conflict_engine_exception","reason":".*"}}},{"update":{.*"status":200,"result":"updated"}},{"delete":{.*"status":404,"result":"not_found"}},{"index":{"_index":"","status":400,"error":.*}},{"index":{"_index":"e","_id":"3","status":201,.*}}\],"errors":true,"took":' \
     '/_bulk?refresh=wait_for' "$bulk"
 has e 1 n=1 m=3
 has e 2 'n?'
@@ -109,9 +100,57 @@ has f 1 n=1
 posts 200 '^{"items":\[{"index":{"_index":"f",.*"errors":false' \
     '/load/f?format=elasticsearch' '{"index":{}}\n{"n":2}\n'
 posts 200 '^{"rows":1,' '/load/f?format=influx&precision=s' 'a v=1 1\n'
-posts 200 'the action has no _index' '/_bulk' '{"index":{}}\n{"n":1}\n'
+posts 200 '"_index":"",.*"status":400,.*the action has no _index' '/_bulk' \
+    '{"index":{}}\n{"n":1}\n'
+posts 200 '{"index":{"_index":"e","status":400,' '/e/_bulk' '{"index":{}}\n[1]\n'
 posts 200 '{"items":\[\],"errors":false' '/_bulk' ''
 posts 400 "unknown parameter 'pipeline'" '/_bulk?pipeline=p' "$bulk"
+
+# A body may have many items; the answer has the status of each, and a limit.
+many() { # COUNT DIGITS-OF-ID
+    awk -v n="$1" -v digits="$2" 'BEGIN {
+        for (i = 0; i < n; i++)
+            printf "{\"index\":{\"_id\":\"%0" digits "d\"}}\n{\"n\":%d}\n", i, i
+    }'
+}
+got=$(many 150000 6 | curl -sS -o answer -w '%{http_code}' -u "any:$token" \
+    --data-binary @- "$address/many/_bulk")
+[ "$got" = 200 ] || complain "150,000 items: $got $(head -c 300 answer)"
+[ "$(grep -o '"status":201' answer | wc -l)" = 150000 ] ||
+    complain "150,000 items: $(head -c 300 answer)"
+got=$(many 50000 700 | curl -sS -o answer -w '%{http_code}' -u "any:$token" \
+    --data-binary @- "$address/more/_bulk")
+[ "$got" = 413 ] &&
+    grep -q '^{"error":{"type":"content_too_long_exception","reason":"the answer is over' answer ||
+    complain "an answer that is too long: $got $(head -c 300 answer)"
+
+# errors STATUS REGEX CURL-ARG...: what is refused before it is loaded is an
+# error as the client knows it.
+errors() {
+    local status=$1 regex=$2 got
+
+    shift 2
+    got=$(curl -sS -o answer -w '%{http_code}' "$@" 2>&1)
+    [ "$got" = "$status" ] && grep -Eqx -- "$regex" answer ||
+        complain "$*: $got $(cat answer), not $status $regex"
+}
+for path in _bulk logs/_bulk; do
+    errors 401 '\{"error":\{"type":"security_exception","reason":".+"\},"status":401\}' \
+        -d '' "$address/$path"
+    errors 405 '\{"error":\{"type":"illegal_argument_exception",.*"status":405\}' \
+        -u "any:$token" -X DELETE "$address/$path"
+done
+errors 413 '\{"error":\{"type":"content_too_long_exception",.*"status":413\}' \
+    -u "any:$token" -X PUT -H 'Content-Length: 300000' "$address/_template/x"
+for path in 'write?db=m' 'api/v2/write?bucket=m'; do
+    errors 401 '\{"code":"unauthorized","message":"(.+)","error":"\1"\}' \
+        -d '' "$address/$path"
+    errors 400 '\{"code":"invalid","message":"(unknown parameter .*)","error":"\1"\}' \
+        -u "any:$token" -d '' "$address/$path&nothing=1"
+    errors 405 '\{"code":"method not allowed",.*\}' -u "any:$token" \
+        "$address/$path"
+done
+
 posts 404 'resource_not_found' '/_ingest/pipeline/x' '{}' -X PUT
 for path in / /_license /_cat/health /_cluster/health; do
     got=$(curl -sS -D - -o answer -H "Authorization: ApiKey $token" \
@@ -370,7 +409,5 @@ else
     skip '@elastic/elasticsearch, @influxdata/influxdb-client'
 fi
 
-kill "$server"
-wait "$server" || complain "a server exits $?"
-server=
+stop
 finish

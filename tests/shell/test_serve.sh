@@ -7,32 +7,6 @@ make_demo
 has_server || finish
 cd "$work" || exit 1
 
-server=
-stop() { # STATUS: ends the server, which exits with STATUS
-    local status=0
-
-    kill "$server"
-    wait "$server" || status=$?
-    server=
-    [ "$status" = "$1" ] || complain "a server exits $status, not $1"
-}
-trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
-      [ "$failures" = 0 ] || exit 1' EXIT
-
-# serve ARG...: starts one, and waits until it is ready.
-serve() {
-    : >serve.out
-    "$COLANDER" serve "$@" >serve.out 2>serve.err </dev/null &
-    server=$!
-    until [ -s serve.out ]; do
-        kill -0 "$server" 2>/dev/null || {
-            complain "'serve $*' ends: $(cat serve.err)"
-            finish
-        }
-        sleep 0.02
-    done
-}
-
 # gets TEXT CURL-ARG...: curl prints exactly this.
 gets() {
     local text=$1 got
@@ -104,12 +78,41 @@ curl -sS "${local[@]}" 'http://demo/find/tweets?format=msgpack' >all.msgpack
 run 0 export "$COLANDER_DEMO" tweets --format msgpack
 cmp -n "$(wc -c <out)" out all.msgpack || complain 'msgpack differs'
 
+# Hints are those of find, for who asks for them.
+while read -r words; do
+    eval "run 0 find $COLANDER_DEMO tweets $words"
+    got=$(eval "set -- $words"
+        args=(-d hints=1)
+        while [ $# -gt 0 ]; do
+            case $1 in
+            --select) args+=(-d "select=$2"); shift ;;
+            --order) args+=(-d "order=$2"); shift ;;
+            --limit) args+=(-d "limit=$2"); shift ;;
+            *) args+=(--data-urlencode "q=$1") ;;
+            esac
+            shift
+        done
+        curl -sSG "${local[@]}" http://demo/find/tweets "${args[@]}" | tail -1)
+    wanted=$(sed 's/"/\\"/g' err)
+    wanted=${wanted:+,\"hints\":[\"$wanted\"]}
+    [ "$got" = "{\"_end\":{\"rows\":$(wc -l <out)$wanted}}" ] ||
+        complain "the hint for '$words': $got, not $wanted"
+done <<'END'
+usr=Smith
+user=Smitt
+likes=many
+user=Smith --select usr
+user=Smith --select user --order lkes --limit 2
+user=Smith --limit 1
+END
+gets '{"_end":{"rows":0}}' "${local[@]}" 'http://demo/find/tweets?q=usr%3DSmith'
+
 # The store is held, and a second server is refused.
 run 1 backup demo copy
 says_some 'the store is held by process [0-9]+ \(colander\)'
 run 1 serve demo
 says_some 'the store is held by process'
-stop 0
+stop
 [ ! -e demo/SOCKET ] || complain 'a server leaves its socket'
 run 0 find demo tweets user=Smith --count
 prints 15
@@ -134,7 +137,7 @@ gets '{"count":100000}'$'\n''{"_end":{"groups":1,"rows":100000}}' \
     "${local[@]}" http://demo/group/tweets
 run 1 serve demo --read-only
 says "colander: serve: another process serves the store '$work/demo'"
-stop 0
+stop
 
 # By an address, with a token that is made, and then read.
 run 2 serve demo --listen 127.0.0.1:0
@@ -149,20 +152,28 @@ says_some 'others than this machine can reach 0.0.0.0:0: cannot read the token'
 serve demo --listen 127.0.0.1:0 --token-file token
 [ "$(stat -c %a token)" = 600 ] || complain 'others may read the token'
 [ "$(cat serve.err)" = \
-    "colander: serve: made the token file 'token': the token is $(cat token)" ] ||
+    "colander: serve: made the token file 'token', which has the token" ] ||
     complain "$(cat serve.err)"
-url=$(sed -n 's/^serving demo at //p' serve.out)
 gets '{"status":"ok"}' "$url/health"
 gets '{"error":{"code":"unauthorized","message":"the request needs the token: Authorization: Bearer TOKEN"}}' \
     "$url/get/tweets?key=t000001"
 gets "$("$COLANDER" get "$COLANDER_DEMO" tweets t000001)" \
     -H "Authorization: Bearer $(cat token)" "$url/get/tweets?key=t000001"
-stop 0
+stop
+
+# On a terminal, where no log keeps it, the token is shown.
+if [ -n "$(type -P script)" ]; then
+    rm token
+    script -qec "timeout -s TERM 2 '$COLANDER' serve demo --listen 127.0.0.1:0 \
+        --token-file token" /dev/null >out 2>&1 </dev/null
+    last='serve on a terminal'
+    prints_some "made the token file 'token': the token is $(cat token)"
+fi
 serve demo --listen '[::1]:0' --token-file token
 [ ! -s serve.err ] || complain "$(cat serve.err)"
 grep -q '^serving demo at http://\[::1]:[0-9]*$' serve.out ||
     complain "$(cat serve.out)"
-stop 0
+stop
 chmod 644 token
 run 2 serve demo --listen 127.0.0.1:0 --token-file token
 says "colander: serve: others may read the token file 'token': chmod 600 it"

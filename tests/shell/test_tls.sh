@@ -8,32 +8,6 @@ has_server || finish
 command -v openssl >/dev/null || finish
 cd "$work" || exit 1
 
-server=
-trap '[ -z "$server" ] || kill -9 "$server"; rm -rf "$work"
-      [ "$failures" = 0 ] || exit 1' EXIT
-
-# serve ARG...: starts a server, and sets $url.
-serve() {
-    : >serve.out
-    "$COLANDER" serve data --listen 127.0.0.1:0 --token-file token "$@" \
-        >serve.out 2>serve.err </dev/null &
-    server=$!
-    until [ -s serve.out ]; do
-        kill -0 "$server" 2>/dev/null || {
-            complain "'serve $*' ends: $(cat serve.err)"
-            finish
-        }
-        sleep 0.02
-    done
-    url=$(sed -n 's/^serving data at //p' serve.out)
-}
-
-stop() {
-    kill "$server"
-    wait "$server" || complain "a server exits $?"
-    server=
-}
-
 # certify NAME SUBJECT-NAMES DAYS: a key and a certificate of the authority.
 certify() {
     {
@@ -59,8 +33,17 @@ run 0 load data rows rows.jsonl
 run 0 find data rows
 cp out whole
 
+# A key that others can read is none.
+for mode in 644 604 660; do
+    chmod $mode good.key
+    run 2 serve data --listen 127.0.0.1:0 --token-file token --cert good.pem \
+        --key good.key
+    says "colander: serve: others may read the key 'good.key': chmod 600 it"
+done
+chmod 640 good.key
+
 # The same commands, rows, output and status as without.
-serve --cert good.pem --key good.key
+serve data --listen 127.0.0.1:0 --token-file token --cert good.pem --key good.key
 [[ $url == https://127.0.0.1:* ]] || complain "$(cat serve.out)"
 run 0 find "$url" rows
 cmp -s out whole || complain 'rows differ by TLS'
@@ -125,11 +108,11 @@ says_some "cannot reach '.*': error setting certificate file: good.csr"
 run 1 find "http${url#https}" rows
 says_some "cannot reach 'http://127.0.0.1:[0-9]*'"
 stop
-serve --cert other.pem --key other.key
+serve data --listen 127.0.0.1:0 --token-file token --cert other.pem --key other.key
 run 1 find "$url" rows
 says_some "cannot reach '.*': SSL: no alternative certificate subject name"
 stop
-serve
+serve data --listen 127.0.0.1:0 --token-file token
 run 1 find "https${url#http}" rows
 says_some "cannot reach 'https:"
 stop
@@ -149,7 +132,10 @@ says_some '--cert and --key need each other, and --listen'
 serves_not 4 "cannot read 'none.pem': No such file" --cert none.pem --key good.key
 serves_not 2 "'good.key' has no 'BEGIN CERTIFICATE': it must be in PEM" \
     --cert good.key --key good.key
-serves_not 2 "'good.pem' has no 'PRIVATE KEY'" --cert good.pem --key good.pem
+cp good.pem certificate.key
+chmod 600 certificate.key
+serves_not 2 "'certificate.key' has no 'PRIVATE KEY'" --cert good.pem \
+    --key certificate.key
 serves_not 2 'cannot start to listen with this certificate and key' \
     --cert good.pem --key other.key
 # GnuTLS forgets to free such a certificate, which a sanitizer would report.

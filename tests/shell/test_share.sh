@@ -1,0 +1,91 @@
+#!/bin/bash
+# A load that shares its store: other commands use it meanwhile. One that shares
+# nothing does not load by another process either.
+#
+# SPDX-License-Identifier: MIT
+source "$(dirname "$0")/lib"
+has_server || finish
+cd "$work" || exit 1
+
+client=
+end_client() { # STATUS
+    local status=0
+
+    wait "$client" || status=$?
+    client=
+    [ "$status" = "$1" ] || complain "a load exits $status: $(cat load.err)"
+}
+trap '[ -z "$client" ] || kill -9 "$client"; rm -rf "$work"
+      [ "$failures" = 0 ] || exit 1' EXIT
+
+await_rows() { # COUNT
+    until [ "$("$COLANDER" find data rows --count 2>err)" = "$1" ]; do
+        kill -0 "$client" || {
+            complain "a load ends early: $(cat load.err)"
+            finish
+        }
+        sleep 0.05
+    done
+}
+
+run 0 put data first '{"_key":1}'
+mkfifo fifo
+"$COLANDER" load data rows fifo --key id --share >load.out 2>load.err &
+client=$!
+exec 3>fifo
+printf '{"id":%s}\n' 1 2 3 >&3
+await_rows 3
+run 0 find data rows id=2
+prints '{"_key":2,"id":2}'
+run 0 put data first '{"_key":2}'
+run 1 load data rows fifo --no-share
+says_some 'the store is held by process'
+run 1 check data
+says_some 'the store is held by process'
+printf '{"id":%s}\n' 5 6 >&3
+await_rows 5
+exec 3>&-
+end_client 0
+[ ! -e data/SOCKET ] || complain 'a load leaves its socket'
+run 0 find data rows --count
+prints 5
+run 0 find data first --count
+prints 2
+
+# Without the option no one else gets in, as before.
+"$COLANDER" load data rows fifo --key id >load.out 2>load.err &
+client=$!
+exec 3>fifo
+printf '{"id":7}\n' >&3
+until [ -e data/rocksdb/LOCK ] && ! "$COLANDER" find data rows >out 2>err; do
+    sleep 0.05
+done
+last='a find beside a load'
+says_some 'the store is held by process'
+exec 3>&-
+end_client 0
+
+# A load that follows can share, too. SIGTERM ends it.
+echo '{"id":8}' >lines.jsonl
+"$COLANDER" load data rows lines.jsonl --key id --follow --share >load.out \
+    2>load.err &
+client=$!
+await_rows 7
+echo '{"id":9}' >>lines.jsonl
+await_rows 8
+kill "$client"
+end_client 0
+
+# A family that the load created stays if others have filled it.
+echo bad >bad.jsonl
+"$COLANDER" load data vain fifo --format jsonl --share >load.out 2>load.err &
+client=$!
+exec 3>fifo
+until "$COLANDER" put data vain '{"_key":1}' 2>err; do
+    sleep 0.05
+done
+cat bad.jsonl >&3
+exec 3>&-
+end_client 3
+run 0 get data vain 1
+finish
