@@ -48,6 +48,7 @@ struct experiment {
     double socket_us;
     double load_ratio;
     double post_ratio;
+    double post_p50_ms;
     double post_p99_ms;
     double connections_mb;
     double growth_mb;
@@ -483,6 +484,7 @@ measure_posts(struct experiment *it)
     }
     bench_served_await(load);
     qsort(times, wanted, sizeof(*times), compare_times);
+    it->post_p50_ms = bench_median(times, wanted);
     it->post_p99_ms = times[wanted * 99 / 100];
     bench_http_close(&http);
     bench_served_stop(server);
@@ -545,6 +547,7 @@ bench_serve(const struct bench_options *options)
     print_gets(&it, figures);
     bench_figure(figures, 3, it.load_ratio, "load_over_local");
     bench_figure(figures, 3, it.post_ratio, "post_over_local");
+    bench_figure(figures, 2, it.post_p50_ms, "post_p50_ms");
     bench_figure(figures, 1, it.post_p99_ms, "post_p99_ms");
     bench_figure(figures, 0, (double)CONNECTIONS(&it), "connections");
     bench_figure(figures, 1, it.connections_mb, "connections_mb");

@@ -5,7 +5,10 @@
  */
 #include "serve/served.h"
 
+#include <malloc.h>
 #include <stdlib.h>
+
+#define MEMORY_MAX ((size_t)16 << 20) /* of all requests of a list together */
 
 /* ------------------------------------------------------------ questions --- */
 
@@ -479,13 +482,32 @@ status_of(int fd, const struct sent *sent)
     return reply_status(reply);
 }
 
+/* Bytes that are allocated. */
+static size_t
+memory_in_use(void)
+{
+    const struct mallinfo2 info = mallinfo2();
+
+    return info.uordblks + info.hblkhd;
+}
+
+/* Asserts that each is answered so, and that none leaves memory behind: the
+ * cache of the store may grow by a few blocks. */
 static void
 assert_statuses(struct served *served, const struct sent *list, size_t count,
                 int (*connect_to)(const struct served *served))
 {
+    size_t before;
+
     served_start(served);
+    free(client_get(served, "/find/rows"));
+    before = memory_in_use();
     for (size_t i = 0; i < count; i++) {
         const int status = status_of(connect_to(served), &list[i]);
+
+        if (memory_in_use() > before + MEMORY_MAX)
+            fail_msg("%s\nleaves %zu bytes", list[i].text,
+                     memory_in_use() - before);
 
         if (status != list[i].status)
             fail_msg("%s\nis answered %d, not %d", list[i].text, status,
