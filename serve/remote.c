@@ -379,8 +379,10 @@ fail_refused(const struct call *call, struct colander_error *err)
         (void)!colander_row_get(row, "error.message", &value, &found, NULL);
     if (found && value.type == COLANDER_STRING)
         (void)COLANDER_FAIL(
-            err, COLANDER_INVALID, "the server refuses it: %.*s",
-            (int)value.bytes.size, (const char *)value.bytes.data);
+            err, COLANDER_INVALID, "the server refuses it: %.*s%s",
+            (int)value.bytes.size, (const char *)value.bytes.data,
+            status == 401 ? " (COLANDER_TOKEN_FILE names the file that has it)"
+                          : "");
     else
         (void)COLANDER_FAIL(err, COLANDER_INVALID,
                             "the server refuses it, with status %ld", status);

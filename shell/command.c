@@ -259,6 +259,27 @@ runs_elsewhere(const struct command *command)
            command->store == COMMAND_CHANGES;
 }
 
+/* Whether it is one, and not the directory of a store. */
+static bool
+is_address_of_server(const char *store)
+{
+#ifdef COLANDER_SERVER
+    return elsewhere_is_address(store);
+#else
+    (void)store;
+    return false;
+#endif
+}
+
+static enum session_exit
+complain_of_address(const struct session *session, const char *address)
+{
+    return session_complain(session, SESSION_USAGE,
+                            "'%s' is the address of a server, which does not "
+                            "do this: name the directory of a store",
+                            address);
+}
+
 #ifdef COLANDER_SERVER
 /* Opens the store for a command, or has another process run it. Returns false
  * if *status is how that went. */
@@ -274,11 +295,7 @@ open_store(struct session *session, const struct command *command,
     enum colander_code code;
 
     if (elsewhere_is_address(store) && !may_leave) {
-        *status = session_complain(session, SESSION_USAGE,
-                                   "'%s' is the address of a server, which "
-                                   "does not do this: name the directory of a "
-                                   "store",
-                                   store);
+        *status = complain_of_address(session, store);
         return false;
     }
     if (elsewhere_is_address(store)) {
@@ -372,6 +389,9 @@ run_parsed(struct session *session, const struct command *command,
         print_usage(session, command, session_err(session));
         return SESSION_USAGE;
     }
+    if (command->store == COMMAND_OPENS && command->word_count_min > 0 &&
+        is_address_of_server(arguments->words[0]))
+        return complain_of_address(session, arguments->words[0]);
     if (first > 0)
         return run_on_store(session, command, arguments, argc, argv);
     return command->run(session, arguments);

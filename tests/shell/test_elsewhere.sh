@@ -218,6 +218,8 @@ run 0 get "$url/" tweets t008443 --select likes # a slash may follow
 # What a server does not do.
 run 2 backup "$url" copy
 says "colander: backup: '$url' is the address of a server, which does not do this: name the directory of a store"
+run 2 shell "$url" -e 'return 1'
+says "colander: shell: '$url' is the address of a server, which does not do this: name the directory of a store"
 run 2 refilter "$url" tweets
 run 1 refilter demo tweets
 says_some 'the store is held by process'
@@ -237,7 +239,7 @@ curl -sS --unix-socket demo/SOCKET http://x/command \
 
 # Tokens.
 COLANDER_TOKEN_FILE='' run 1 families "$url"
-says "colander: families: the server refuses it: the request needs the token: Authorization: Bearer TOKEN"
+says "colander: families: the server refuses it: the request needs the token: Authorization: Bearer TOKEN (COLANDER_TOKEN_FILE names the file that has it)"
 echo 0123456789abcdef0123456789abcdef >other
 chmod 600 other
 COLANDER_TOKEN_FILE=other run 1 families "$url"
