@@ -259,17 +259,18 @@ static double
 ask_all(const struct experiment *it, const struct bench_gets *gets,
         uint64_t count)
 {
+    const uint64_t each = count / CLIENTS;
     struct asking asking[CLIENTS];
     const double start = bench_now();
 
     for (unsigned i = 0; i < CLIENTS; i++) {
-        asking[i] = (struct asking){it, gets, i, count / CLIENTS, 0};
+        asking[i] = (struct asking){it, gets, i, each, 0};
         if (pthread_create(&asking[i].thread, NULL, ask_many, &asking[i]) != 0)
             bench_fail("serve", "cannot start a thread");
     }
     for (unsigned i = 0; i < CLIENTS; i++)
         (void)pthread_join(asking[i].thread, NULL);
-    return (double)(count / CLIENTS * CLIENTS) / (bench_now() - start);
+    return (double)(each * CLIENTS) / (bench_now() - start);
 }
 
 struct way_state {
@@ -529,6 +530,7 @@ bench_serve(const struct bench_options *options)
 {
     struct experiment it = {.options = options,
                             .rows = bench_round_rows(options, ROWS)};
+    const uint64_t connections = CONNECTIONS(&it);
     struct bench_figures *figures;
 
     it.directory = bench_make_directory(options);
@@ -549,7 +551,7 @@ bench_serve(const struct bench_options *options)
     bench_figure(figures, 3, it.post_ratio, "post_over_local");
     bench_figure(figures, 2, it.post_p50_ms, "post_p50_ms");
     bench_figure(figures, 1, it.post_p99_ms, "post_p99_ms");
-    bench_figure(figures, 0, (double)CONNECTIONS(&it), "connections");
+    bench_figure(figures, 0, (double)connections, "connections");
     bench_figure(figures, 1, it.connections_mb, "connections_mb");
     bench_figure(figures, 0, (double)REQUESTS(&it), "requests");
     bench_figure(figures, 1, it.growth_mb, "requests_growth_mb");
