@@ -4,13 +4,14 @@
  * (bench_sqlite_texts.h).
  *
  * The texts are those of bench_text_rows.h, the other columns like those of
- * tweets.
+ * tweets. With --data, real rows follow (bench_text_data.h).
  *
  * SPDX-License-Identifier: MIT
  */
 #include "bench_figures.h"
 #include "bench_sqlite_texts.h"
 #include "bench_store.h"
+#include "bench_text_data.h"
 #include "bench_text_rows.h"
 #include "bench_turns.h"
 
@@ -68,6 +69,9 @@ static const struct way_of {
     [FTS_AND] = {"fts5_and", 1},
     [FTS_PHRASE] = {"fts5_phrase", 400},
 };
+
+/* Also shown in milliseconds. */
+static const enum way slow_ways[] = {AND, PIECE, PATTERN};
 
 struct experiment {
     uint64_t rows;
@@ -460,6 +464,12 @@ print(struct experiment *it, const struct bench_options *options,
     for (unsigned way = 0; way < count; way++)
         bench_figure(figures, 1, bench_turns_median(&it->turns, way, 0),
                      "%s_us", ways[way].name);
+    for (size_t i = 0; i < sizeof(slow_ways) / sizeof(slow_ways[0]); i++)
+        bench_figure(figures, 3,
+                     bench_turns_median(&it->turns, slow_ways[i], 0) / 1e3,
+                     "%s_ms", ways[slow_ways[i]].name);
+    if (options->file_count > 0)
+        bench_text_data(options, figures);
     bench_figures_end(figures);
 }
 

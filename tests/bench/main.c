@@ -54,8 +54,8 @@ static const struct experiment {
      2000},
     {"stores", bench_stores, "64 stores with one budget, against one store",
      64000},
-    {"text", bench_text, "words, phrases and patterns, against SQLite's FTS5",
-     2000},
+    {"text", bench_text,
+     "words, phrases and patterns; FTS5; real rows (--data)", 2000},
     {"put", bench_put, "rows in batches, against the bare RocksDB C API", 2000},
 };
 
