@@ -61,14 +61,31 @@ struct finding {
     struct dictionary_blocks *kept; /* of this dictionary; NULL: none */
 };
 
-/* Appends the word to those that are named, if it fits. */
+/* Returns whether the word is among those that are named. */
+static bool
+is_named(const char *some, struct colander_slice word)
+{
+    while (*some != '\0') {
+        const size_t size = strcspn(some, ",");
+
+        if (size == word.size && memcmp(some, word.data, size) == 0)
+            return true;
+        some += size;
+        some += strspn(some, ", ");
+    }
+    return false;
+}
+
+/* Appends the word to those that are named, if it fits. Columns of several tags
+ * may have it. */
 static void
 name_word(struct dictionary_answer *answer, struct colander_slice word)
 {
     const size_t size = strlen(answer->some);
     const char *before = size == 0 ? "" : ", ";
 
-    if (size + strlen(before) + word.size < sizeof(answer->some))
+    if (size + strlen(before) + word.size < sizeof(answer->some) &&
+        !is_named(answer->some, word))
         (void)snprintf(answer->some + size, sizeof(answer->some) - size,
                        "%s%.*s", before, (int)word.size,
                        (const char *)word.data);

@@ -218,6 +218,23 @@ FIXTURE_TEST(explanations_name_words_of_dictionaries)
     assert_int_equal(explain.words_found, 1);
 }
 
+FIXTURE_TEST(explanations_name_a_word_of_several_columns_once)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_explain explain;
+
+    put_columns(fixture, family, 0);
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    (void)find_one(family,
+                   colander_where_search(NULL, COLANDER_SEARCH_PIECE,
+                                         colander_slice_text("ord123"), 0, NULL,
+                                         NULL),
+                   &explain);
+    assert_true(explain.words_found > 1);
+    assert_string_equal(explain.some_words, "word123");
+}
+
 /* A range of few keys is read instead of a dictionary. */
 FIXTURE_TEST(few_rows_are_read_rather_than_a_dictionary)
 {
