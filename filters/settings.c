@@ -165,8 +165,9 @@ settings_copy_options(const struct colander_filter_options *from,
 {
     const size_t first = from->unfiltered_count;
     const size_t count = from->word_column_count;
-    const char **paths = malloc(1 + size_of_paths(from->unfiltered, first) +
-                                size_of_paths(from->word_columns, count));
+    const char **paths =
+        calloc(1, 1 + size_of_paths(from->unfiltered, first) +
+                      size_of_paths(from->word_columns, count));
     char *text;
 
     *into = *from;
