@@ -45,7 +45,9 @@ extern "C" {
 /* A key of groups. All texts are copied. */
 struct colander_group_key {
     const char *name;   /* of its column in the result */
-    const char *path;   /* without []; NULL: the caller gives the values */
+    const char *path;   /* NULL: the caller gives the values. In one key it may
+                         * have []: a row is then in a group for each of its
+                         * different values there */
     const char *bucket; /* its times are grouped by these intervals: "15m",
                          * "1h", "1d", "1w", "1mo", "1y"; NULL: values are */
     const char *zone;   /* of a bucket: "Europe/Berlin", or "local" for that of
@@ -70,9 +72,10 @@ enum colander_aggregate {
     COLANDER_MIN,      /* of scalars of any type, as colander_value_compare */
     COLANDER_MAX,      /* orders them */
     COLANDER_FIRST,    /* the value of the row with the least time, of those
-                        * that have both; of equal times that of the least key.
-                        * Times are numbers, timestamps and texts that are
-                        * times; without one a value is left out */
+                        * that have both; of equal times that of the least key,
+                        * and of rows of several families that have both the
+                        * least value. Times are numbers, timestamps and texts
+                        * that are times; without one a value is left out */
     COLANDER_LAST,     /* that with the greatest time, or of those the key */
     COLANDER_DISTINCT, /* the number of different values; holds them all */
     COLANDER_APPROX_DISTINCT, /* the same within 2 % in 95 of 100 cases, in at

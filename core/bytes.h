@@ -41,6 +41,24 @@ BYTES_DEFINE(be64, uint64_t, be64toh, htobe64)
 
 #undef BYTES_DEFINE
 
+/* Returns whether both have the same bytes. For a few it is faster than memcmp,
+ * which is a call. */
+static inline bool
+bytes_equal(const uint8_t *a, const uint8_t *b, size_t size)
+{
+    if (size > 16)
+        return memcmp(a, b, size) == 0;
+    if (size >= 8) /* both ends, which may overlap */
+        return bytes_get_le64(a) == bytes_get_le64(b) &&
+               bytes_get_le64(a + size - 8) == bytes_get_le64(b + size - 8);
+    if (size >= 4)
+        return bytes_get_le32(a) == bytes_get_le32(b) &&
+               bytes_get_le32(a + size - 4) == bytes_get_le32(b + size - 4);
+    while (size > 0 && a[size - 1] == b[size - 1])
+        size--;
+    return size == 0;
+}
+
 /* The four below take any size up to 8. */
 
 /* Reads pieces that may overlap, which is faster than byte by byte. */

@@ -4,7 +4,8 @@
  * and one measure.
  *
  * Without a group all rows are one. A row without the column, or with a map or
- * an array in it, is skipped.
+ * an array in it, is skipped. One with several values there, because the path
+ * has [], is in the group of each.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -48,17 +49,26 @@ release_walk(void *walk)
     colander_groups_destroy(((struct walk *)walk)->groups);
 }
 
-/* Creates the groups, whose values are given. */
-static void
-create_groups(lua_State *L, struct walk *walk, bool has_values)
+/* Whether a row may have several values at a path (NULL: none). */
+static bool
+has_elements(const char *path)
 {
-    const struct colander_group_key key = {.name = VALUE};
+    return path != NULL && strstr(path, "[]") != NULL;
+}
+
+/* Creates the groups. Values are given, but those of which a row may have
+ * several. */
+static void
+create_groups(lua_State *L, struct walk *walk, const char *by)
+{
+    const struct colander_group_key key = {
+        .name = VALUE, .path = has_elements(by) ? by : NULL};
     struct colander_measure measure = {.name = MEASURE};
     struct colander_grouping grouping;
 
     colander_grouping_init(&grouping);
     grouping.keys = &key;
-    grouping.key_count = has_values ? 1 : 0;
+    grouping.key_count = by != NULL ? 1 : 0;
     if (walk->measure != NULL) {
         measure.aggregate = walk->measure->aggregate;
         grouping.measures = &measure;
@@ -88,6 +98,8 @@ add_row(struct colander_groups *groups, const struct colander_result *row,
         if (paths[i] == NULL)
             continue;
         code = colander_row_get(row->row, paths[i], value, &found, err);
+        if (code == COLANDER_OK && found && i == 0 && has_elements(by))
+            continue; /* the groups read them */
         if (code != COLANDER_OK || !found || value->type >= COLANDER_ARRAY ||
             (i == 1 && value->type == COLANDER_NULL))
             return code; /* the row does not count */
@@ -123,7 +135,7 @@ gather(lua_State *L, const struct measure *measure, const char *by,
     struct colander_error err;
 
     walk->measure = measure;
-    create_groups(L, walk, by != NULL);
+    create_groups(L, walk, by);
     (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
         has_rows = true;
@@ -135,10 +147,10 @@ gather(lua_State *L, const struct measure *measure, const char *by,
     return walk;
 }
 
-/* Sets *value and *measure to those of the next group, borrowed until the next
- * call. Returns false if there is none. */
+/* Sets *value and *measure to those of the next group. Returns false if there
+ * is none. */
 static bool
-take_group(lua_State *L, struct walk *walk, struct colander_value *value,
+read_group(lua_State *L, struct walk *walk, struct colander_value *value,
            struct colander_value *measure)
 {
     struct colander_slice row;
@@ -163,15 +175,28 @@ take_group(lua_State *L, struct walk *walk, struct colander_value *value,
     }
     if (code != COLANDER_OK)
         grouping_fail(L, NULL, &err);
-    if (!is_group)
-        return false;
-    if (walk->measure != NULL && walk->measure->aggregate == COLANDER_SUM) {
+    return is_group;
+}
+
+/* Sets *value and *measure to those of the next group of scalars, borrowed
+ * until the next call. Returns false if there is none. */
+static bool
+take_group(lua_State *L, struct walk *walk, struct colander_value *value,
+           struct colander_value *measure)
+{
+    bool is_group;
+
+    do
+        is_group = read_group(L, walk, value, measure);
+    while (is_group && value->type >= COLANDER_ARRAY);
+    if (is_group && walk->measure != NULL &&
+        walk->measure->aggregate == COLANDER_SUM) {
         if (measure->type == COLANDER_NULL)
             *measure = colander_integer(0);
         else if (measure->type == COLANDER_UNSIGNED) /* Lua has no such type */
             *measure = colander_double((double)measure->natural);
     }
-    return true;
+    return is_group;
 }
 
 static void

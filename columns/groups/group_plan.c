@@ -15,18 +15,28 @@ copy_text(const char *text, char **copy, struct colander_error *err)
 
 /* -------------------------------------------------------------- sources --- */
 
-static enum colander_code
-check_path(const struct path *path, const char *text,
-           struct colander_error *err)
+/* Whether a row may have several values at the path. */
+static bool
+has_elements(const struct path *path)
 {
     for (size_t i = 0; i < path->count; i++) {
         if (path->steps[i].is_element)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "'%.100s' leads to several values of a row: "
-                                 "groups need a path without []",
-                                 text);
+            return true;
     }
-    return COLANDER_OK;
+    return false;
+}
+
+/* Fails if the source has several values of a row, but not here. */
+static enum colander_code
+check_single(const struct group_plan *plan, size_t source, const char *text,
+             struct colander_error *err)
+{
+    if (!has_elements(&plan->sources[source].path))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "'%.100s' leads to several values of a row: only one "
+                         "key, and no measure, can have a path with []",
+                         text);
 }
 
 /* Finds or adds the source of `path`; NULL adds the next given one. */
@@ -47,17 +57,23 @@ add_source(struct group_plan *plan, const char *path, size_t *given_count,
         colander_error_context(err, "'%.100s'", path);
         return code;
     }
-    code = check_path(&source->path, path, err);
     *index = 0; /* a path can be written in several ways */
     while (*index < plan->source_count &&
            path_compare(&plan->sources[*index].path, &source->path) != 0)
         ++*index;
-    if (code != COLANDER_OK || *index < plan->source_count) {
+    if (*index < plan->source_count) {
         path_release(&source->path);
-        return code;
+        return COLANDER_OK;
     }
-    if (source->path.count == 1)
-        plan->columns[plan->column_count++] = *index;
+    if (source->path.count == 1) {
+        struct plan_column *column = &plan->columns[plan->column_count++];
+
+        column->name = source->path.steps[0].name;
+        column->word = bytes_get_le(
+            column->name.data, column->name.size < 8 ? column->name.size : 8);
+        column->source = *index;
+        plan->column_sizes |= UINT64_C(1) << column->name.size % 64;
+    }
     plan->source_count++;
     return COLANDER_OK;
 }
@@ -84,9 +100,15 @@ add_key(struct group_plan *plan, const struct colander_group_key *key,
     code = copy_text(key->name, &added->name, err);
     if (code == COLANDER_OK && key->zone != NULL)
         code = copy_text(key->zone, &added->zone, err);
-    return code == COLANDER_OK
-               ? add_source(plan, key->path, given_count, &added->source, err)
-               : code;
+    if (code == COLANDER_OK)
+        code = add_source(plan, key->path, given_count, &added->source, err);
+    if (code != COLANDER_OK ||
+        !has_elements(&plan->sources[added->source].path))
+        return code;
+    if (plan->many_key != SIZE_MAX)
+        return check_single(plan, added->source, key->path, err);
+    plan->many_key = plan->key_count - 1;
+    return COLANDER_OK;
 }
 
 static enum slot_kind
@@ -161,6 +183,8 @@ add_measure(struct group_plan *plan, const struct colander_measure *measure,
     code = copy_text(measure->name, &added->name, err);
     if (code == COLANDER_OK && kind != SLOT_ROWS)
         code = add_source(plan, measure->path, given_count, &source, err);
+    if (code == COLANDER_OK && source != PLAN_NO_SOURCE)
+        code = check_single(plan, source, measure->path, err);
     added->slot = add_slot(plan, kind, source);
     return code;
 }
@@ -234,6 +258,27 @@ set_fill(struct group_plan *plan, enum colander_fill fill,
     return COLANDER_OK;
 }
 
+/* Sets the column that is the only key, if nothing else needs its value. */
+static void
+set_only_key(struct group_plan *plan)
+{
+    const size_t source = plan->keys[0].source;
+    size_t column = 0;
+
+    plan->only_key = SIZE_MAX;
+    while (column < plan->column_count &&
+           plan->columns[column].source != source)
+        column++;
+    if (plan->key_count != 1 || column == plan->column_count ||
+        plan->time_source == source)
+        return;
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        if (plan->slots[i].source == source)
+            return;
+    }
+    plan->only_key = column;
+}
+
 enum colander_code
 group_plan_init(struct group_plan *plan,
                 const struct colander_grouping *grouping,
@@ -244,6 +289,7 @@ group_plan_init(struct group_plan *plan,
 
     memset(plan, 0, sizeof(*plan));
     plan->time_source = PLAN_NO_SOURCE;
+    plan->many_key = SIZE_MAX;
     if (grouping->key_count > COLANDER_GROUP_KEYS_MAX ||
         grouping->measure_count > COLANDER_GROUP_MEASURES_MAX)
         return COLANDER_FAIL(err, COLANDER_LIMIT,
@@ -255,6 +301,8 @@ group_plan_init(struct group_plan *plan,
     if (grouping->time_path != NULL)
         code = add_source(plan, grouping->time_path, &given_count,
                           &plan->time_source, err);
+    if (code == COLANDER_OK && grouping->time_path != NULL)
+        code = check_single(plan, plan->time_source, grouping->time_path, err);
     for (size_t i = 0; i < grouping->key_count && code == COLANDER_OK; i++)
         code = add_key(plan, &grouping->keys[i], &given_count, err);
     for (size_t i = 0; i < grouping->measure_count && code == COLANDER_OK; i++)
@@ -265,6 +313,7 @@ group_plan_init(struct group_plan *plan,
         code = set_order(plan, grouping->order, err);
     if (code == COLANDER_OK)
         code = set_fill(plan, grouping->fill, err);
+    set_only_key(plan);
     return code;
 }
 

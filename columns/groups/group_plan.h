@@ -14,6 +14,7 @@
 #include "columns/groups.h"
 #include "columns/groups/bucket.h"
 #include "columns/path.h"
+#include "core/bytes.h"
 
 #define PLAN_NO_SOURCE SIZE_MAX
 #define PLAN_SOURCES_MAX                                                       \
@@ -24,6 +25,23 @@ struct plan_source {
     struct path path; /* without steps: given */
     size_t given;     /* which, from 0 */
 };
+
+/* A source that is a column at the top of a row. */
+struct plan_column {
+    struct colander_slice name; /* borrowed from its path */
+    uint64_t word;              /* its first bytes, see plan_name_word */
+    size_t source;
+};
+
+/* Returns the first bytes of a name, 8 at most, as a number. Requires that 8
+ * can be read. */
+static inline uint64_t
+plan_name_word(const uint8_t *name, size_t size)
+{
+    const uint64_t word = bytes_get_le64(name);
+
+    return size < 8 ? word & ((UINT64_C(1) << 8 * size) - 1) : word;
+}
 
 struct plan_key {
     char *name;
@@ -62,7 +80,6 @@ struct plan_measure {
 
 /* The group of some rows. Its keys follow, then its states. */
 struct record {
-    uint32_t hash;
     uint32_t missing; /* a bit for each key that has no value */
     uint64_t filled;  /* 0: it has rows; otherwise it was added to fill a gap:
                        * 1, or 2 and the number of the record before it */
@@ -78,8 +95,13 @@ struct group_plan {
     size_t slot_count;
     struct plan_source sources[PLAN_SOURCES_MAX];
     size_t source_count;
-    size_t columns[PLAN_SOURCES_MAX]; /* sources that are a column at the top */
+    struct plan_column columns[PLAN_SOURCES_MAX];
     size_t column_count;
+    uint64_t column_sizes; /* bits: of their names, modulo 64 */
+    size_t only_key;    /* the column that is the only key, and of no measure;
+                            * SIZE_MAX: none */
+    size_t many_key;    /* whose path has []: a row may have several values
+                         * there; SIZE_MAX: none */
     size_t time_source; /* PLAN_NO_SOURCE: none */
     size_t record_size;
     size_t fill_key; /* the bucket to fill; SIZE_MAX: none */

@@ -4,6 +4,7 @@
 #include "columns/groups/value_set.h"
 #include "columns/msgpack.h"
 #include "core/array.h"
+#include "core/bytes.h"
 
 #define BLOCK_SIZE_MIN ((size_t)1 << 10)
 #define BLOCK_SIZE_MAX ((size_t)64 << 10)
@@ -25,11 +26,9 @@ group_table_init(struct group_table *table, const struct group_plan *plan,
     memset(table, 0, sizeof(*table));
     table->plan = plan;
     table->budget = budget;
-    table->values = calloc(plan->source_count + 1, sizeof(*table->values));
-    table->found = calloc(plan->source_count + 1, sizeof(*table->found));
-    if (table->values == NULL || table->found == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for groups");
-    return COLANDER_OK;
+    table->span_group = SIZE_MAX;
+    table->seed = (uint64_t)(uintptr_t)table; /* differs between runs */
+    return group_row_init(&table->row, plan, err);
 }
 
 void
@@ -51,10 +50,20 @@ group_table_release(struct group_table *table)
     if (table->budget != NULL)
         atomic_fetch_sub(&table->budget->used, table->charged);
     free(table->records);
-    free(table->values);
-    free(table->found);
+    group_row_release(&table->row);
     hash_index_release(&table->index);
     memset(table, 0, sizeof(*table));
+}
+
+/* Whether groups hold all different values of a column. */
+static bool
+has_sets(const struct group_plan *plan)
+{
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        if (plan->slots[i].kind == SLOT_SET)
+            return true;
+    }
+    return false;
 }
 
 /* Charges what was taken since the last time. */
@@ -71,10 +80,12 @@ charge(struct group_table *table, struct colander_error *err)
     if (used <= table->budget->size_max)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_LIMIT,
-                         "%zu groups take more than %zu bytes (fewer columns, "
-                         "larger buckets or a condition make fewer groups; or "
-                         "raise the limit)",
-                         table->count, table->budget->size_max);
+                         "groups take more than %zu bytes: group by fewer "
+                         "columns or larger buckets, add conditions%s, or "
+                         "raise the limit",
+                         table->budget->size_max,
+                         has_sets(table->plan) ? ", count values approximately"
+                                               : "");
 }
 
 enum colander_code
@@ -118,16 +129,47 @@ copy_bytes(struct group_table *table, struct colander_slice *bytes,
 
 /* --------------------------------------------------------------- groups --- */
 
-static uint32_t
-hash_keys(const struct colander_value *keys, size_t count, uint32_t missing)
+static uint64_t
+mix(uint64_t hash, uint64_t word)
 {
-    uint64_t hash = missing;
+    const unsigned __int128 product =
+        (unsigned __int128)(hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
 
-    for (size_t i = 0; i < count; i++) {
-        if ((missing >> i & 1) == 0)
-            hash += any_value_hash(&keys[i]);
-        hash *= UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
+    return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint64_t
+hash_text(uint64_t hash, struct colander_slice text)
+{
+    const uint8_t *data = text.data;
+    const size_t size = text.size;
+
+    hash = mix(hash, size);
+    if (size < 4)
+        return size == 0 ? hash
+                         : mix(hash, (uint64_t)data[0] << 16 |
+                                         (uint64_t)data[size / 2] << 8 |
+                                         data[size - 1]);
+    if (size < 8) /* both ends, which may overlap */
+        return mix(hash, (uint64_t)bytes_get_le32(data) << 32 |
+                             bytes_get_le32(data + size - 4));
+    for (size_t i = 0; i + 8 < size; i += 8)
+        hash = mix(hash, bytes_get_le64(data + i));
+    return mix(hash, bytes_get_le64(data + size - 8));
+}
+
+static uint32_t
+hash_keys(const struct group_table *table, const struct colander_value *keys,
+          uint32_t missing)
+{
+    uint64_t hash = table->seed + missing;
+
+    for (size_t i = 0; i < table->plan->key_count; i++) {
+        if ((missing >> i & 1) != 0)
+            continue;
+        hash = keys[i].type == COLANDER_STRING
+                   ? hash_text(hash, keys[i].bytes)
+                   : mix(hash, any_value_hash(&keys[i]));
     }
     return (uint32_t)hash;
 }
@@ -179,7 +221,6 @@ add_group(struct group_table *table, const struct colander_value *keys,
                     table->index.slot_count * sizeof(struct hash_slot) - before;
     record = group_table_record(table, table->count);
     memset(record, 0, plan->record_size);
-    record->hash = hash;
     record->missing = missing;
     for (size_t i = 0; i < plan->key_count && code == COLANDER_OK; i++) {
         record->keys[i] = (missing >> i & 1) == 0 ? keys[i] : colander_null();
@@ -211,7 +252,7 @@ group_table_find(struct group_table *table, const struct colander_value *keys,
                              count);
         return COLANDER_OK;
     }
-    hash = hash_keys(keys, count, missing);
+    hash = hash_keys(table, keys, missing);
     while ((i = hash_index_next(&table->index, hash, &at)) != HASH_INDEX_NONE) {
         struct record *record = group_table_record(table, i);
 
@@ -228,98 +269,96 @@ group_table_find(struct group_table *table, const struct colander_value *keys,
     return add_group(table, keys, missing, hash, err);
 }
 
-/* --------------------------------------------------------------- adding --- */
+/* --------------------------------------------------------- known groups --- */
 
-struct first_value {
-    struct colander_value *value;
-    bool *found;
-};
-
+/* Sets *key to the bytes of the value at `at`. Returns false if they are too
+ * many, or at the very end. */
 static bool
-take_first(void *context, const struct colander_value *value, size_t offset)
+read_bytes(const uint8_t *at, const uint8_t *end, struct known_group *key)
 {
-    const struct first_value *first = context;
+    const size_t size = msgpack_sizes[*at];
 
-    (void)offset;
-    *first->value = *value;
-    *first->found = true;
-    return false;
+    if (size == 0 || size > 16 || end - at < 8 || size > (size_t)(end - at))
+        return false;
+    key->size = (uint32_t)size;
+    key->low = plan_name_word(at, size);
+    key->high = size < 8 ? 0 : bytes_get_le64(at + size - 8);
+    return true;
 }
 
-/* Returns the column of the plan that has this name, or NULL. */
-static const size_t *
-column_called(const struct group_plan *plan, struct colander_slice name)
+static struct known_group *
+known_place(struct group_table *table, const struct known_group *key)
 {
-    for (size_t i = 0; i < plan->column_count; i++) {
-        const struct path_step *step =
-            plan->sources[plan->columns[i]].path.steps;
+    const uint64_t hash =
+        mix(mix(table->seed ^ key->size, key->low), key->high);
 
-        if (colander_slice_equal(step->name, name))
-            return &plan->columns[i];
-    }
-    return NULL;
+    return &table->known[hash % KNOWN_GROUPS];
 }
 
-/* Reads the columns at the top of a row, all at once. */
-static enum colander_code
-read_columns(struct group_table *table, struct colander_slice row,
-             struct colander_error *err)
+/* Returns the seconds of the timestamp whose bytes these are; INT64_MAX: it is
+ * none, or of another century. */
+static int64_t
+seconds_of(const uint8_t *at, const uint8_t *end)
 {
-    size_t left = table->plan->column_count;
-    struct msgpack_reader reader = msgpack_reader_of(row);
-    struct colander_value head;
-    uint32_t count;
-    enum msgpack_result result = msgpack_read(&reader, &head, &count);
-
-    if (result == MSGPACK_FINE && head.type != COLANDER_MAP)
-        return COLANDER_FAIL(err, COLANDER_CORRUPT, "row is not a map");
-    for (; result == MSGPACK_FINE && count > 0 && left > 0; count--) {
-        struct colander_slice name;
-        const size_t *source;
-
-        result = msgpack_read_name(&reader, &name);
-        if (result != MSGPACK_FINE)
-            break;
-        source = column_called(table->plan, name);
-        if (source == NULL) {
-            result = msgpack_skip(&reader);
-            continue;
-        }
-        result = msgpack_read_whole(&reader, &table->values[*source]);
-        table->found[*source] = true;
-        left--;
-    }
-    if (result == MSGPACK_FINE)
-        return COLANDER_OK;
-    return msgpack_fail(result, COLANDER_CORRUPT, "row", err);
+    if (end - at >= 6 && at[0] == 0xd6 && at[1] == 0xff)
+        return bytes_get_be32(at + 2);
+    if (end - at >= 10 && at[0] == 0xd7 && at[1] == 0xff)
+        return (int64_t)(bytes_get_be64(at + 2) & 0x3ffffffff);
+    return INT64_MAX;
 }
 
-/* Reads what the plan wants to know of a row. */
-static enum colander_code
-read_sources(struct group_table *table, struct colander_slice row,
-             const struct colander_value *const *given,
-             struct colander_error *err)
+/* Returns the group of the present row without reading its key, or SIZE_MAX.
+ * Sets *key to its bytes, if these are few. */
+static size_t
+known_group(struct group_table *table, struct colander_slice row,
+            struct known_group *key)
 {
     const struct group_plan *plan = table->plan;
-    enum colander_code code = COLANDER_OK;
+    const uint8_t *const end = row.data + row.size;
+    const uint8_t *at;
+    const struct known_group *known;
 
-    memset(table->found, 0, plan->source_count * sizeof(*table->found));
-    if (plan->column_count > 0)
-        code = read_columns(table, row, err);
-    if (plan->column_count == plan->source_count)
-        return code;
-    for (size_t i = 0; i < plan->source_count && code == COLANDER_OK; i++) {
-        const struct plan_source *source = &plan->sources[i];
-        struct first_value first = {&table->values[i], &table->found[i]};
+    if (plan->only_key == SIZE_MAX ||
+        !group_row_has(&table->row, plan->keys[0].source))
+        return SIZE_MAX;
+    at = table->row.places[plan->only_key];
+    if (plan->keys[0].is_bucket) {
+        const int64_t second = seconds_of(at, end);
 
-        if (source->path.count > 1) {
-            code = path_visit(&source->path, row, take_first, &first, err);
-        } else if (source->path.count == 0 && given[source->given] != NULL) {
-            table->values[i] = *given[source->given];
-            table->found[i] = true;
-        }
+        return second >= table->spans[0].from && second < table->spans[0].until
+                   ? table->span_group
+                   : SIZE_MAX;
     }
-    return code;
+    if (!read_bytes(at, end, key))
+        return SIZE_MAX;
+    known = known_place(table, key);
+    return known->size == key->size && known->low == key->low &&
+                   known->high == key->high
+               ? known->index
+               : SIZE_MAX;
+}
+
+/* Remembers the group of the present row. */
+static void
+remember_group(struct group_table *table, struct known_group *key, size_t index)
+{
+    if (key->size > 0) {
+        key->index = (uint32_t)index;
+        *known_place(table, key) = *key;
+    } else if (table->plan->keys[0].is_bucket) {
+        table->span_group = table->keys[0].type == COLANDER_TIMESTAMP
+                                ? index
+                                : table->span_group;
+    }
+}
+
+/* ----------------------------------------------------------------- keys --- */
+
+static bool
+is_in_span(const struct bucket_span *span, const struct colander_value *value)
+{
+    return value->type == COLANDER_TIMESTAMP && value->second >= span->from &&
+           value->second < span->until;
 }
 
 /* Replaces a time by the start of its bucket. Returns whether it is a time. */
@@ -328,16 +367,30 @@ read_bucket(struct group_table *table, size_t key, struct colander_value *value)
 {
     struct bucket_span *span = &table->spans[key];
 
-    bucket_read_time(value);
-    if (!bucket_has(value))
-        return false;
-    if (value->second < span->from || value->second >= span->until)
-        *span = bucket_of(&table->plan->keys[key].bucket, value->second);
+    if (!is_in_span(span, value)) { /* rows of a bucket are often together */
+        bucket_read_time(value);
+        if (!bucket_has(value))
+            return false;
+        if (!is_in_span(span, value))
+            *span = bucket_of(&table->plan->keys[key].bucket, value->second);
+    }
     *value = colander_timestamp(span->from, 0);
     return true;
 }
 
-/* Sets the keys of the present row. Returns which are missing. */
+/* Makes a value of the row one of a key. Returns false if it is none. */
+static bool
+make_key(struct group_table *table, size_t key, struct colander_value *value)
+{
+    if (!table->plan->keys[key].is_bucket || value->type == COLANDER_NULL ||
+        read_bucket(table, key, value))
+        return true;
+    table->keys_left_out[key]++;
+    return false;
+}
+
+/* Sets the keys of the present row, but not that of which there may be many.
+ * Returns which are missing. */
 static uint32_t
 read_keys(struct group_table *table)
 {
@@ -345,17 +398,11 @@ read_keys(struct group_table *table)
 
     for (size_t i = 0; i < table->plan->key_count; i++) {
         const struct plan_key *key = &table->plan->keys[i];
-        bool is_found = table->found[key->source];
+        const bool found = group_row_has(&table->row, key->source);
 
         table->keys[i] =
-            is_found ? table->values[key->source] : colander_null();
-        if (is_found && key->is_bucket &&
-            table->keys[i].type != COLANDER_NULL &&
-            !read_bucket(table, i, &table->keys[i])) {
-            table->keys_left_out[i]++;
-            is_found = false;
-        }
-        if (!is_found)
+            found ? table->row.values[key->source] : colander_null();
+        if (!found || !make_key(table, i, &table->keys[i]))
             missing |= UINT32_C(1) << i;
     }
     return missing;
@@ -365,9 +412,9 @@ read_keys(struct group_table *table)
 static const struct colander_value *
 value_at(const struct group_table *table, size_t source)
 {
-    return source != PLAN_NO_SOURCE && table->found[source] &&
-                   table->values[source].type != COLANDER_NULL
-               ? &table->values[source]
+    return source != PLAN_NO_SOURCE && group_row_has(&table->row, source) &&
+                   table->row.values[source].type != COLANDER_NULL
+               ? &table->row.values[source]
                : NULL;
 }
 
@@ -377,9 +424,9 @@ read_time(struct group_table *table)
 {
     const size_t source = table->plan->time_source;
 
-    if (source == PLAN_NO_SOURCE || !table->found[source])
+    if (source == PLAN_NO_SOURCE || !group_row_has(&table->row, source))
         return NULL;
-    table->time = table->values[source];
+    table->time = table->row.values[source];
     bucket_read_time(&table->time);
     return table->time.type == COLANDER_TIMESTAMP ||
                    colander_type_is_number(table->time.type)
@@ -392,7 +439,7 @@ add_to_states(struct group_table *table, const struct record *record,
               struct colander_slice key, struct colander_error *err)
 {
     const struct group_plan *plan = table->plan;
-    struct state_input input = {.time = read_time(table), .key = key};
+    struct state_input input = {NULL, read_time(table), key};
     enum colander_code code = COLANDER_OK;
     bool is_left_out;
 
@@ -413,21 +460,98 @@ add_to_states(struct group_table *table, const struct record *record,
     return code;
 }
 
+/* Adds the present row, which has the key `key`, to the group of its keys. */
+static enum colander_code
+add_to_group(struct group_table *table, uint32_t missing,
+             struct colander_slice key, size_t *index,
+             struct colander_error *err)
+{
+    bool is_new;
+    enum colander_code code =
+        group_table_find(table, table->keys, missing, index, &is_new, err);
+
+    return code == COLANDER_OK
+               ? add_to_states(table, group_table_record(table, *index), key,
+                               err)
+               : code;
+}
+
+/* Of equal values, the one that represents them comes first. */
+static int
+compare_many(const void *a, const void *b)
+{
+    const int order = any_value_compare(a, b);
+
+    return order != 0 ? order
+                      : any_value_represents(b, a) - any_value_represents(a, b);
+}
+
+/* Adds the present row to the group of each of its values at a path with []. */
+static enum colander_code
+add_to_groups(struct group_table *table, uint32_t missing,
+              struct colander_slice key, struct colander_error *err)
+{
+    const size_t many_key = table->plan->many_key;
+    struct colander_value *values = table->row.many;
+    size_t count = 0;
+    size_t index;
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < table->row.many_count; i++) {
+        if (make_key(table, many_key, &values[i]))
+            values[count++] = values[i];
+    }
+    if (count == 0)
+        return add_to_group(table, missing, key, &index, err);
+    qsort(values, count, sizeof(*values), compare_many);
+    missing &= ~(UINT32_C(1) << many_key);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (i > 0 && any_value_equal(&values[i - 1], &values[i]))
+            continue;
+        table->keys[many_key] = values[i];
+        code = add_to_group(table, missing, key, &index, err);
+    }
+    return code;
+}
+
+/* Adds the present row, whose key may have these bytes, to its groups. */
+static enum colander_code
+add_by_keys(struct group_table *table, struct known_group *known,
+            struct colander_slice key, struct colander_error *err)
+{
+    const uint32_t missing = read_keys(table);
+    size_t index;
+    enum colander_code code;
+
+    if (table->plan->many_key != SIZE_MAX)
+        return add_to_groups(table, missing, key, err);
+    code = add_to_group(table, missing, key, &index, err);
+    if (code == COLANDER_OK && table->plan->only_key != SIZE_MAX)
+        remember_group(table, known, index);
+    return code;
+}
+
 enum colander_code
 group_table_add(struct group_table *table, const struct colander_result *row,
                 const struct colander_value *const *given,
                 struct colander_error *err)
 {
-    enum colander_code code = read_sources(table, row->row, given, err);
+    struct known_group key = {.size = 0};
+    enum colander_code code = group_row_find(&table->row, row->row, err);
     size_t index;
-    bool is_new;
 
-    if (code == COLANDER_OK)
-        code = group_table_find(table, table->keys, read_keys(table), &index,
-                                &is_new, err);
-    if (code == COLANDER_OK)
-        code = add_to_states(table, group_table_record(table, index), row->key,
-                             err);
+    if (code != COLANDER_OK)
+        return code;
+    index = known_group(table, row->row, &key);
+    code = group_row_read(&table->row, row->row, given,
+                          index == SIZE_MAX ? SIZE_MAX : table->plan->only_key,
+                          &table->bytes, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = index == SIZE_MAX
+               ? add_by_keys(table, &key, row->key, err)
+               : add_to_states(table, group_table_record(table, index),
+                               row->key, err);
     return code == COLANDER_OK ? charge(table, err) : code;
 }
 

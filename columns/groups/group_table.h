@@ -10,7 +10,7 @@
 #ifndef COLANDER_COLUMNS_GROUPS_GROUP_TABLE_H
 #define COLANDER_COLUMNS_GROUPS_GROUP_TABLE_H
 
-#include "columns/groups/group_plan.h"
+#include "columns/groups/group_row.h"
 #include "core/hash_index.h"
 
 #include <stdatomic.h>
@@ -23,6 +23,16 @@ struct budget {
 
 struct key_block;
 
+#define KNOWN_GROUPS 1024
+
+/* A group that was met lately, by the bytes of its only key in a row. */
+struct known_group {
+    uint64_t low; /* the first and the last 8 of the bytes */
+    uint64_t high;
+    uint32_t size; /* of them; 0: there is none */
+    uint32_t index;
+};
+
 struct group_table {
     const struct group_plan *plan;
     struct budget *budget;
@@ -31,15 +41,17 @@ struct group_table {
     size_t capacity;
     size_t last; /* the record that was found last */
     struct hash_index index;
+    uint64_t seed;            /* of its hashes */
     struct key_block *blocks; /* bytes of keys */
     size_t bytes;             /* that it takes */
     size_t charged;           /* of these, to the budget */
 
-    struct colander_value *values; /* of the present row, by source */
-    bool *found;                   /* which of them there are */
+    struct group_row row;
     struct colander_value keys[COLANDER_GROUP_KEYS_MAX];
     struct colander_value time;
     struct bucket_span spans[COLANDER_GROUP_KEYS_MAX]; /* the last buckets */
+    struct known_group known[KNOWN_GROUPS];
+    size_t span_group; /* of the only key in the last bucket; SIZE_MAX: none */
     uint64_t keys_left_out[COLANDER_GROUP_KEYS_MAX];
     uint64_t slots_left_out[COLANDER_GROUP_MEASURES_MAX];
 };

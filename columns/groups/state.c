@@ -1,6 +1,5 @@
 /* See state.h. SPDX-License-Identifier: MIT */
 #include "columns/groups/state.h"
-#include "columns/groups/exact_sum.h"
 #include "columns/groups/quantiles.h"
 #include "columns/groups/value_set.h"
 
@@ -59,7 +58,7 @@ add_extreme(enum slot_kind kind, struct end_state *end,
             struct colander_error *err)
 {
     const int order =
-        end->has_value ? colander_value_compare(value, &end->value.value) : 0;
+        end->has_value ? any_value_compare(value, &end->value.value) : 0;
 
     if (end->has_value && !is_better(kind, order) &&
         !(order == 0 && any_value_represents(value, &end->value.value)))
@@ -81,6 +80,8 @@ add_timed(enum slot_kind kind, struct end_state *end,
 
         if (order == 0)
             order = any_value_compare(&key, &end->key.value);
+        if (order == 0) /* rows of two families */
+            return add_extreme(kind, end, input->value, bytes, err);
         if (!is_better(kind, order))
             return COLANDER_OK;
     }
@@ -113,8 +114,8 @@ merge_end(enum slot_kind kind, struct end_state *end, struct end_state *from,
 /* --------------------------------------------------------------- adding --- */
 
 enum colander_code
-state_add(enum slot_kind kind, void *state, const struct state_input *input,
-          size_t *bytes, bool *is_left_out, struct colander_error *err)
+state_add_any(enum slot_kind kind, void *state, const struct state_input *input,
+              size_t *bytes, bool *is_left_out, struct colander_error *err)
 {
     const struct colander_value *value = input->value;
     const bool is_number = colander_type_is_number(value->type);
@@ -125,9 +126,7 @@ state_add(enum slot_kind kind, void *state, const struct state_input *input,
     case SLOT_PRESENT:
         ++*(uint64_t *)state;
         return COLANDER_OK;
-    case SLOT_SUM:
-        if (is_number)
-            return exact_sum_add(state, value, bytes, err);
+    case SLOT_SUM: /* state_add adds numbers */
         break;
     case SLOT_QUANTILES:
         if (is_number)

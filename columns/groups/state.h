@@ -9,6 +9,7 @@
 #ifndef COLANDER_COLUMNS_GROUPS_STATE_H
 #define COLANDER_COLUMNS_GROUPS_STATE_H
 
+#include "columns/groups/exact_sum.h"
 #include "columns/groups/group_plan.h"
 
 /* Returns the size of a state, a multiple of 16. */
@@ -24,10 +25,20 @@ struct state_input {
 /* Adds a value to a state that is not of ROWS. *bytes grows with the memory
  * that is taken. *is_left_out is set to true if the value has a type that the
  * measure is not for. */
-COLANDER_CHECKED enum colander_code state_add(enum slot_kind kind, void *state,
-                                              const struct state_input *input,
-                                              size_t *bytes, bool *is_left_out,
-                                              struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+state_add_any(enum slot_kind kind, void *state, const struct state_input *input,
+              size_t *bytes, bool *is_left_out, struct colander_error *err);
+
+/* The same; the most frequent kind is not looked for. */
+COLANDER_CHECKED static inline enum colander_code
+state_add(enum slot_kind kind, void *state, const struct state_input *input,
+          size_t *bytes, bool *is_left_out, struct colander_error *err)
+{
+    if (kind != SLOT_SUM || !colander_type_is_number(input->value->type))
+        return state_add_any(kind, state, input, bytes, is_left_out, err);
+    *is_left_out = false;
+    return exact_sum_add(state, input->value, bytes, err);
+}
 
 /* Adds the values of another state. */
 COLANDER_CHECKED enum colander_code state_merge(enum slot_kind kind,

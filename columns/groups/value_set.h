@@ -11,6 +11,7 @@
 #define COLANDER_COLUMNS_GROUPS_VALUE_SET_H
 
 #include "columns/columns.h"
+#include "core/bytes.h"
 #include "core/hash_index.h"
 
 /* --------------------------------------------------------------- values --- */
@@ -24,7 +25,8 @@ static inline bool
 any_value_equal(const struct colander_value *a, const struct colander_value *b)
 {
     if (a->type == COLANDER_STRING && b->type == COLANDER_STRING)
-        return colander_slice_equal(a->bytes, b->bytes);
+        return a->bytes.size == b->bytes.size &&
+               bytes_equal(a->bytes.data, b->bytes.data, a->bytes.size);
     if (a->type == COLANDER_TIMESTAMP && b->type == COLANDER_TIMESTAMP)
         return a->second == b->second && a->nanosecond == b->nanosecond;
     return any_value_compare(a, b) == 0;

@@ -50,9 +50,9 @@ function isInArray(path) {
     return path.replace(/\\[^]/g, '').includes('[]');
 }
 
-/* Whether its values can be grouped: each row has one at most. */
+/* Whether its values can be counted. */
 function isCountable(column) {
-    return isScalarColumn(column) && column.path !== '' && !isInArray(column.path);
+    return isScalarColumn(column) && column.path !== '';
 }
 
 /* The types by their frequency, in short words. */
@@ -148,22 +148,20 @@ function facetOf(column) {
         place.append(element('ol', {class: 'values', 'data-facet': column.path},
             ...(known === undefined ? [element('li', {class: 'soft'}, 'Counting …')]
                 : facetLines(column, known))));
-    } else if (isScalarColumn(column)) {
-        const values = new Map(column.values.map((value) => [compact(value), value]));
-
-        place.append(element('p', {class: 'soft'}, 'Some values of the sample:'),
-            element('ol', {class: 'values'}, ...[...values.values()].map((value) =>
-                valueLine(path, value, null, 0))));
     }
     return place;
 }
 
-/* A value as a condition. `count` is null if it is not known. */
+/* A value as a condition. For elements of arrays, != would mean another element.
+ */
 function valueLine(path, value, count, share) {
     const isMissing = value === undefined;
     const can = isMissing || fitsCondition(value);
     const condition = isMissing ? path + '!' : `${path}=${can ? conditionValue(value) : ''}`;
-    const without = isMissing ? path + '?' : `${path}!=${can ? conditionValue(value) : ''}`;
+    const isNot = !isMissing && isInArray(path);
+    const without = isMissing ? path + '?'
+        : `${path}${isNot ? '' : '!'}=${can ? conditionValue(value) : ''}`;
+    const title = (isNot ? 'not ' : '') + visible(without);
 
     return element('li', {},
         element('button', {
@@ -172,10 +170,9 @@ function valueLine(path, value, count, share) {
             click: () => addCondition(condition),
         }, shareBar(share, 'behind'),
         isMissing ? element('span', {class: 'soft'}, 'missing') : scalar(value, 80),
-        count === null ? '' : element('span', {class: 'count'}, thousands(count))),
-        can ? button('≠', () => addCondition(without), {
-            class: 'not', title: visible(without),
-            'aria-label': `without ${visible(without)}`,
+        element('span', {class: 'count'}, thousands(count))),
+        can ? button('≠', () => addCondition(without, isNot), {
+            class: 'not', title, 'aria-label': `without ${title}`,
         }) : '');
 }
 
@@ -226,8 +223,8 @@ async function countFacets(again = false) {
     }
 }
 
-function addCondition(condition) {
-    go({q: withCondition(byId('q').value, condition)});
+function addCondition(condition, isNot = false) {
+    go({q: withCondition(byId('q').value, condition, isNot)});
 }
 
 /* The rows with a value in any column, and no other condition. */

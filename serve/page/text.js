@@ -185,15 +185,14 @@ function fitsCondition(value) {
 }
 
 /* Adds a condition to the words of a search, which it narrows. */
-function withCondition(q, condition) {
+function withCondition(q, condition, isNot = false) {
     const words = splitWords(q);
     const text = q.trim();
+    const added = (isNot ? 'not ' : '') + quoteWord(condition);
 
-    if (words.some((word) => word.text === condition))
+    if (!isNot && words.some((word) => word.text === condition))
         return text;
     if (text === '')
-        return quoteWord(condition);
-    return words.some((word) => word.text === 'or')
-        ? `( ${text} ) ${quoteWord(condition)}`
-        : `${text} ${quoteWord(condition)}`;
+        return added;
+    return words.some((word) => word.text === 'or') ? `( ${text} ) ${added}` : `${text} ${added}`;
 }

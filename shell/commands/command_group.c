@@ -397,7 +397,8 @@ static const struct argument_option options[] = {
                 "group by these columns, or by buckets of time:\n"
                 "'bucket(COL,SIZE)', 'bucket(COL,SIZE,ZONE)' with a\n"
                 "size such as 15m, 1h, 1d, 1w, 1mo or 1y, and a\n"
-                "zone such as Europe/Berlin or local"),
+                "zone such as Europe/Berlin or local. With 'tags[]' a\n"
+                "row is in the group of each of its tags"),
     OPTION_GROUP("measures, in the order of the output; --avg a,b is two"),
     { "count", NULL, "number of rows (the default)", NULL, true },
     OPTION_LIST("sum", "COL", "sum of its numbers"),

@@ -734,6 +734,8 @@ FIXTURE_TEST(values_of_other_types_are_counted)
 
 TEST(groupings_that_make_no_sense_are_refused)
 {
+    const struct colander_group_key both[] = {{"k", "k[]", NULL, NULL},
+                                              {"l", "l[].m", NULL, NULL}};
     struct colander_group_key key = {"k", "k", NULL, NULL};
     struct colander_measure measure = {"n", COLANDER_COUNT, NULL, 0};
     struct colander_grouping grouping = usual_grouping();
@@ -753,9 +755,21 @@ TEST(groupings_that_make_no_sense_are_refused)
     key.zone = "UTC";
     FAILS(colander_groups_create(&grouping, &groups, why()), COLANDER_INVALID);
     key.zone = NULL;
-    key.path = "k[]";
+    measure.aggregate = COLANDER_SUM;
+    measure.path = "k[]";
     FAILS(colander_groups_create(&grouping, &groups, why()), COLANDER_INVALID);
-    key.path = "k";
+    assert_string_equal(error_text(),
+                        "'k[]' leads to several values of a row: only one key, "
+                        "and no measure, can have a path with []");
+    measure.path = NULL;
+    grouping.keys = both;
+    grouping.key_count = 2;
+    FAILS(colander_groups_create(&grouping, &groups, why()), COLANDER_INVALID);
+    grouping.keys = &key;
+    grouping.key_count = 1;
+    grouping.time_path = "k[]";
+    FAILS(colander_groups_create(&grouping, &groups, why()), COLANDER_INVALID);
+    grouping.time_path = NULL;
     measure.aggregate = COLANDER_FIRST;
     FAILS(colander_groups_create(&grouping, &groups, why()), COLANDER_INVALID);
     measure.aggregate = COLANDER_QUANTILE;

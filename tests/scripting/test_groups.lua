@@ -93,6 +93,31 @@ support.with_store(function(db)
     filled = few:group(bucket("at", "1h")):agg {n = count()}:fill("null"):all()
     assert(filled[2].n == nil)
 
+    -- A row is in the group of each of its values.
+    local tagged = db:family("tagged")
+    tagged:put(1, {tags = {"new", "sale"}, n = 1})
+    tagged:put(2, {tags = {"sale", "sale", {"x"}}, n = 2})
+    tagged:put(3, {tags = {}, n = 4})
+    tagged:put(4, {n = 8})
+    tagged:put(5, {tags = {"new", 7}})
+    local seen = {}
+    for g in tagged:find():group("tags[]"):agg {n = count(), s = sum("n")} do
+        local tag = g["tags[]"]
+        seen[#seen + 1] = ("%s %s %s"):format(
+            type(tag) == "table" and tag[1] or tag, g.n, g.s)
+    end
+    assert(table.concat(seen, ", ") ==
+        "nil 2 12, 7 1 nil, new 2 1, sale 2 3, x 1 2")
+    seen = {}
+    for tag, n in tagged:find():group("tags[]"):count() do
+        seen[#seen + 1] = tag .. n
+    end
+    for tag, s in tagged:find():group("tags[]"):sum("n") do
+        seen[#seen + 1] = tag .. s
+    end
+    for tag in tagged:find():distinct("tags[]") do seen[#seen + 1] = tag end
+    assert(table.concat(seen, " ") == "71 new2 sale2 new1 sale3 7 new sale")
+
     -- Mistakes.
     for _, mistake in ipairs {
         {"several keys", function() rows:find():group("a", "b"):count() end},
@@ -104,7 +129,12 @@ support.with_store(function(db)
         {"time zone", function()
             rows:find():group(bucket("at", "1d", "No/Where")):agg {}:all()
         end},
-        {"without []", function() rows:find():group("a[]"):agg {}:all() end},
+        {"only one key, and no measure, can have a path with []", function()
+            rows:find():group("a[]", "b[]"):agg {}:all()
+        end},
+        {"only one key, and no measure, can have a path with []", function()
+            rows:find():group("a"):agg {s = sum("b[]")}:all()
+        end},
         {"no column 'x'", function()
             rows:find():group("a"):agg {n = count()}:order("x"):all()
         end},

@@ -140,7 +140,8 @@ for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     '--by _key|the key is not a column' '--max _key.x|the key is not a column' \
     '--by s,k --order s,k|--order takes one column' \
     "--by bucket(at,1d,Nowhere)|time zone 'Nowhere'" \
-    '--by m[]|a path without' '--having nothing>1|condition on a column of the groups, such as .count>5., not .nothing>1.' \
+    '--max m[]|only one key, and no measure, can have a path with' \
+    '--by m[] --by k[]|only one key, and no measure' '--having nothing>1|condition on a column of the groups, such as .count>5., not .nothing>1.' \
     '--fill 0|exactly one key' '--fill 1|expected null, prev or 0' \
     '--top 1 --limit 2|--top excludes' "--order x|no column 'x'" \
     '--by s --by s|two columns'; do
@@ -155,7 +156,9 @@ for many in "--by $(seq -s, 17)" "--max $(seq -s, 65)"; do
     says_some 'at most 16 columns to group by, and 64 measures'
 done
 run 1 group "$store" rows --by k --memory 1
-says_some '--memory: 1 groups take more than 1 bytes'
+says 'colander: group: --memory: groups take more than 1 bytes: group by fewer columns or larger buckets, add conditions, or raise the limit'
+run 1 group "$store" rows --distinct k --memory 1k
+says 'colander: group: --memory: groups take more than 1024 bytes: group by fewer columns or larger buckets, add conditions, count values approximately, or raise the limit'
 
 # In the shell.
 printf '.group rows --by s\nrows:find():group("s"):agg{n = count()}\n' |
