@@ -43,6 +43,24 @@ static const struct choice update_choices[] = {
     ROW_CHOICES,
 };
 
+static const struct choice find_choices[] = {
+    {"any", "--any", false, true, NULL},
+    {"from", "--from", false, false, NULL},
+    {"i", "-i", true, false, NULL},
+    {"key", "--key", false, false, NULL},
+    {"limit", "--limit", false, false, NULL},
+    {"order", "--order", false, false, NULL},
+    {"prefix", "--prefix", false, false, NULL},
+    {"reverse", "--reverse", true, false, NULL},
+    {"search", "--search", false, true, NULL},
+    {"select", "--select", false, true, NULL},
+    {"since", "--since", false, false, NULL},
+    {"skip", "--skip", false, false, NULL},
+    {"to", "--to", false, false, NULL},
+    {"until", "--until", false, false, NULL},
+    CHOICES_END,
+};
+
 static const struct choice columns_choices[] = {
     {"all", "--all", true, false, NULL},
     {"depth", "--depth", false, false, NULL},
@@ -117,6 +135,10 @@ static const struct change delete_change = {
     .command = "delete", .choices = delete_choices, .has_words = true};
 static const struct change update_change = {
     .command = "update", .choices = update_choices, .has_words = true};
+static const struct change find_change = {.command = "find",
+                                          .choices = find_choices,
+                                          .has_words = true,
+                                          .reads = true};
 static const struct change columns_change = {
     .command = "columns", .choices = columns_choices, .reads = true};
 static const struct change group_change = {.command = "group",
@@ -539,6 +561,15 @@ changes_update(struct server *server, struct parameters *parameters,
                struct colander_error *err)
 {
     return change_make(&update_change, server, parameters, writer, parameter,
+                       offset, err);
+}
+
+enum colander_code
+changes_find(struct server *server, struct parameters *parameters,
+             struct writer **writer, const char **parameter, size_t *offset,
+             struct colander_error *err)
+{
+    return change_make(&find_change, server, parameters, writer, parameter,
                        offset, err);
 }
 

@@ -42,7 +42,13 @@ enum colander_code changes_update(struct server *server,
                                   const char **parameter, size_t *offset,
                                   struct colander_error *err);
 
-/* These two read. */
+/* These three read. */
+
+/* A find of several families; find.h is about one. */
+enum colander_code changes_find(struct server *server,
+                                struct parameters *parameters,
+                                struct writer **writer, const char **parameter,
+                                size_t *offset, struct colander_error *err);
 
 enum colander_code changes_columns(struct server *server,
                                    struct parameters *parameters,

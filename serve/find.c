@@ -1,6 +1,8 @@
 /* See find.h. SPDX-License-Identifier: MIT */
 #include "serve/find.h"
+#include "columns/partitions.h"
 #include "core/fields.h"
+#include "serve/changes.h"
 #include "serve/question.h"
 #include "serve/reply.h"
 
@@ -527,6 +529,8 @@ find_rows(struct server *server, struct parameters *parameters,
           struct writer **writer, const char **parameter, size_t *offset,
           struct colander_error *err)
 {
+    if (colander_name_selects(parameters->path[1]))
+        return changes_find(server, parameters, writer, parameter, offset, err);
     return make(server, parameters, false, writer, parameter, offset, err);
 }
 

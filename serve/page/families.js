@@ -15,6 +15,12 @@ function familyNamed(name) {
         : families.find((family) => family.get('name') === name);
 }
 
+/* Whether a name means several families, such as those of all days. A find of
+ * these has neither an explanation nor cursors. */
+function selectsFamilies(name) {
+    return /\*|\{(hour|day|month)\}/.test(name);
+}
+
 function timeColumn() {
     const family = familyNamed(state.family);
 

@@ -53,11 +53,14 @@ function selection(paths) {
 }
 
 function rowParameters(limit, cursor) {
-    const parameters = [...conditions(), ['limit', String(limit)], ['explain', '1']];
+    const parameters = [...conditions(), ['limit', String(limit)]];
+    const areSeveral = selectsFamilies(state.family);
 
+    if (!areSeveral)
+        parameters.push(['explain', '1']);
     if (state.order !== '')
         parameters.push(['order', state.order]);
-    else if (cursor !== null)
+    else if (cursor !== null && !areSeveral)
         parameters.push(['cursor', cursor]);
     if (state.column.length > 0)
         parameters.push(selection(state.column));

@@ -112,6 +112,7 @@ run_request(struct session *session, const struct arguments *arguments,
                       request->selection.count, request->order, request->where);
     if (code == COLANDER_OK)
         code = show(&run, session, &err);
+    session_add_fact(session, "rows", run.explanation.row_count);
     if (code != COLANDER_OK)
         status = session_misused(session, &err);
     if (code == COLANDER_OK || code == COLANDER_CANCELLED)

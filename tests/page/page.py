@@ -203,6 +203,20 @@ def facets_are_counted():
     browser.wait("document.getElementById('q').value", f"ms<500 level={picked}")
     browser.wait("document.getElementById('count').textContent",
                  count_of(wanted[picked]))
+    goes_to("events", facet="http.tags[]")
+    browser.wait("document.querySelectorAll('[data-facet=\"http.tags[]\"] .pick').length", 6)
+    equals(dict(zip(browser.texts(".facet .value"), browser.texts(".facet .count"))),
+           {"x": "3,000", **{f"t{i}": "600" for i in range(5)}},
+           "a row counts for each element of an array")
+    browser.click(".facet li:nth-child(2) .not")
+    browser.wait("document.getElementById('count').textContent", "2,400 rows")
+
+
+def families_are_asked_as_one():
+    goes_to("e*ents", q="level=error")
+    browser.wait("document.getElementById('count').textContent", "60 rows")
+    claim("e*ents" not in browser.texts("#family-list a"), "no family is called so")
+    browser.wait("document.getElementById('failure').textContent", "")
 
 
 def the_histogram_is_dragged():
@@ -491,7 +505,8 @@ def keys_are_enough():
 steps = [
     the_token_is_asked_for, families_are_listed, words_find_rows,
     more_rows_follow, a_mistake_is_marked, columns_are_completed,
-    facets_are_counted, the_histogram_is_dragged, a_row_is_viewed,
+    facets_are_counted, families_are_asked_as_one, the_histogram_is_dragged,
+    a_row_is_viewed,
     the_command_is_copied, rows_are_exported, a_file_is_written_as_rows_come,
     live_rows_do_not_jump, a_token_that_is_lost_is_asked_for,
     what_the_filters_did_is_drawn,

@@ -17,6 +17,12 @@ printf '%s\n' '{"_key":1,"a":"\u001b[1m","t":"2026-11-01T10:00:00Z"}' \
 run 0 load demo 'odd "name' strange.jsonl --type t=time
 run 0 families demo 'odd "name' --time t
 
+for day in 1 2 3; do
+    printf '{"_key":%d,"at":"2026-11-0%dT0%d:00:00Z","n":%d,"tags":["a","%s"]}\n' \
+        1 $day $day $day b$day 2 $day 7 $day c
+done >days.jsonl
+run 0 load demo 'logs/{day}' days.jsonl --partition at:day
+
 # Times differ, the memory of a process that has run for a while, and whether
 # filters have been loaded yet.
 # shellcheck disable=SC2317
@@ -145,6 +151,7 @@ group tweets --by lang --avg user
 group tweets --by usr
 group tweets lang=xx
 group tweets --by 'text[]'
+group tweets --by 'text[]' --max 'text[]'
 group tweets --by lang --having 'n>5'
 group tweets --by user --memory 1k
 group tweets --by lang --order nothing
@@ -154,6 +161,24 @@ group
 group 'odd "name' --by 'bucket(t,1h)' --fill 0
 group 'odd "name' --by 'bucket(t,1h,Europe/Berlin)' --fill 0
 group 'odd "name' --by a --format table
+find 'logs/*'
+find 'logs/{day}' n=2 --since 2026-11-02 --explain
+find 'logs/*' --until 2026-11-02T00:00:00Z --format csv
+find 'logs/*' --any c --order n:desc --limit 2
+find 'logs/2026-11-0[12]'
+find 'logs/*' --limit 3 --skip 1 --reverse --select n,_family
+find 'logs/*' --count
+find 'logs/*' m=1
+find 'lgs/*'
+find 'lgs/{day}'
+find '*' --since 2026-11-02
+group 'logs/*' --by 'bucket(at,1d)' --sum n --explain
+group 'logs/{day}' --by 'tags[]' --since 2026-11-02
+group 'lgs/*'
+export 'logs/*' tags[]=c
+columns 'logs/*'
+stats 'logs/*' --json
+families 'logs/*'
 get tweets t008443
 get tweets t008443 --format table
 get tweets t008443 --select likes,user

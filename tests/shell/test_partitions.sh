@@ -341,6 +341,27 @@ echo '{"_key":2,"at":"2026-01-02T00:00:00Z"}
 {"_key":2,"at":"2026-01-03T00:00:00Z"}' >late.jsonl
 run 0 load o 'o/{day}' first.jsonl last.jsonl --partition at:day
 serve o
+
+# A request of several families, and of groups of them.
+gets() { # WANTED TARGET CURL-ARG...
+    local wanted=$1 target=$2
+    shift 2
+    curl -sSg --unix-socket o/SOCKET "http://o/$target" "$@" >out 2>&1
+    [ "$(cat out)" = "$wanted" ] ||
+        complain "GET /$target: $(head -c 500 out), not $wanted"
+}
+run 0 find o 'o/*' --since 2026-01-02
+gets "$(cat out)"$'\n''{"_end":{"rows":1}}' 'find/o%2F*?since=2026-01-02'
+run 0 find o 'o/{day}' --key 1 --any 2026-01-02T00:00:00Z --select at
+gets "$(cat out)"$'\n''{"_end":{"rows":1}}' 'find/o%2F%7Bday%7D?select=at' \
+    -d any=2026-01-02T00:00:00Z -d key=1
+gets '{"error":{"code":"invalid","message":"unknown parameter '"'cursor'"'","at":{"parameter":"cursor","offset":0}}}' \
+    'find/o%2F*?cursor='
+gets '{"error":{"code":"not found","message":"no family '"'p/*'"' in '"'store'"': its families are '"'o/{day}'"'"}}' \
+    'find/p%2F*'
+gets '{"count":1}'$'\n''{"_end":{"groups":1,"rows":1}}' \
+    'group/o%2F*?since=2026-01-02'
+
 mkfifo rows
 "$COLANDER" find o 'o/*' >rows 2>err </dev/null &
 {
