@@ -167,8 +167,9 @@ struct colander_retained {
  * Deletes the rows of the family that the policy does not keep; `retention`
  * NULL: its own policy. `options` NULL means the defaults. Sets *retained, also
  * after a failure; then some rows may be deleted, and another call deletes the
- * rest. With `size_max` every row is read, and the rows with the latest time
- * that exceeds it go with the older ones, but never all that have a time.
+ * rest. With `size_max` every row is read, unless the files show that all are
+ * small enough. The rows with the latest time that exceeds it go with the older
+ * ones, but never all that have a time.
  *
  * Fails with NOT_FOUND if the family or its policy does not exist, with INVALID
  * if its policy is paused or it has no time column, with CANCELLED if its own

@@ -137,6 +137,11 @@ engine_family_sizes(struct engine_family *family,
                     struct colander_family_sizes *sizes,
                     struct colander_error *err);
 
+/* Returns how many bytes the keys and values of the family have at most, before
+ * compression: more than they have while files have overwritten and deleted
+ * ones. UINT64_MAX: it is not known. Reads no values. */
+uint64_t engine_family_size_bound(struct engine_family *family);
+
 /*
  * Finds split keys: existing keys, ascending, that divide the family into
  * `count` + 1 ranges of approximately equal size. The first key is none of

@@ -15,6 +15,7 @@
 #include "columns/store.h"
 #include "columns/time_range.h"
 #include "columns/write.h"
+#include "core/engine.h"
 #include "core/sized.h"
 
 #include <inttypes.h>
@@ -476,6 +477,19 @@ look_at_times(struct retaining *retaining, struct colander_error *err)
                              &retaining->expired, err);
 }
 
+/* Whether all rows together may have more bytes than may be kept. While the
+ * files have fewer, no row has to be read to see that. */
+static bool
+may_be_too_large(const struct retaining *retaining)
+{
+    const uint64_t size_max = retaining->retention.size_max;
+    struct engine_family *family = NULL;
+
+    return size_max != UINT64_MAX &&
+           (family_engine(retaining->family, &family, NULL) != COLANDER_OK ||
+            family == NULL || engine_family_size_bound(family) > size_max);
+}
+
 static enum colander_code
 retain(struct retaining *retaining, struct colander_error *err)
 {
@@ -487,8 +501,8 @@ retain(struct retaining *retaining, struct colander_error *err)
     size_t count = 0;
     enum colander_code code = look_at_times(retaining, err);
 
-    if (code == COLANDER_OK && (retaining->options.counts ||
-                                retaining->retention.size_max != UINT64_MAX))
+    if (code == COLANDER_OK &&
+        (retaining->options.counts || may_be_too_large(retaining)))
         code = count_at_once(retaining, &cut, &has_cut, err);
     if (code != COLANDER_OK || (retaining->expired == NULL && !has_cut))
         return code;

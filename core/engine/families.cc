@@ -260,6 +260,32 @@ engine_family_sizes(struct engine_family *family,
     });
 }
 
+uint64_t
+engine_family_size_bound(struct engine_family *family)
+{
+    rocksdb::DB *db = family->engine->db.get();
+    rocksdb::ColumnFamilyHandle *handle = family->handle.get();
+    uint64_t bound = UINT64_MAX;
+
+    (void)guard(nullptr, "measure the family", [&] {
+        rocksdb::TablePropertiesCollection files;
+        uint64_t size = 0;
+
+        /* memory first: what is flushed meanwhile counts twice */
+        if (!is_flushed(db, handle) &&
+            !db->GetIntProperty(
+                handle, rocksdb::DB::Properties::kCurSizeAllMemTables, &size))
+            return COLANDER_OK;
+        if (!db->GetPropertiesOfAllTables(handle, &files).ok())
+            return COLANDER_OK;
+        for (const auto &file : files)
+            size += file.second->raw_key_size + file.second->raw_value_size;
+        bound = size;
+        return COLANDER_OK;
+    });
+    return bound;
+}
+
 enum colander_code
 engine_family_flush(struct engine_family *family, struct colander_error *err)
 {

@@ -128,6 +128,49 @@ FIXTURE_TEST(a_policy_is_kept_replaced_applied_and_removed)
     OK(colander_family_set_retention(family, NULL, why()));
 }
 
+/* Not read while the files show that all fit, also with overwritten rows. */
+FIXTURE_TEST(rows_are_read_for_their_size_if_they_may_exceed_it)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_retention retention;
+    struct colander_retain_options options;
+    struct colander_retained done;
+    uint64_t size;
+
+    colander_retention_init(&retention);
+    colander_retain_options_init(&options);
+    for (int64_t i = 0; i < 2000; i++)
+        put_at(family, i, fixture_row(fixture, "at", colander_timestamp(i, 0)));
+    OK(colander_family_set_time_column(fixture->store, family, "at", NULL));
+    options.counts = true;
+    retention.size_max = UINT64_C(1) << 40;
+    OK(colander_family_retain(family, &retention, &options, &done, why()));
+    size = done.size;
+    options.counts = false;
+    for (unsigned is_flushed = 0; is_flushed < 2; is_flushed++) {
+        retention.size_max = UINT64_C(1) << 40;
+        OK(colander_family_retain(family, &retention, &options, &done, why()));
+        assert_false(done.is_counted);
+        retention.size_max = size;
+        OK(colander_family_retain(family, &retention, &options, &done, why()));
+        assert_true(done.is_counted);
+        assert_int_equal(done.row_count, 0);
+        OK(colander_family_flush(family, NULL));
+    }
+    retention.size_max = 2 * size; /* each key has 8 bytes more in a file */
+    OK(colander_family_retain(family, &retention, &options, &done, why()));
+    assert_false(done.is_counted);
+    for (int64_t i = 0; i < 2000; i++)
+        put_at(family, i, fixture_row(fixture, "at", colander_timestamp(i, 0)));
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_retain(family, &retention, &options, &done, why()));
+    assert_true(done.is_counted);
+    assert_int_equal(done.row_count, 0);
+    retention.size_max = size - 1;
+    OK(colander_family_retain(family, &retention, &options, &done, why()));
+    assert_int_equal(done.row_count, 1);
+}
+
 FIXTURE_TEST(each_family_has_its_own_policy)
 {
     struct colander_family *family = prepare(fixture);
@@ -400,6 +443,102 @@ FIXTURE_TEST(a_restored_store_pauses_its_policies)
     temporary_remove(restored);
     temporary_remove(backups);
     assert_policy(family);
+}
+
+/* What reads while rows are deleted, from between two batches. */
+struct readers {
+    struct store_fixture *fixture;
+    struct colander_family *family;
+    struct colander_predicate *where;
+    struct colander_cursor *cursors[2]; /* of a scan, and of candidates */
+    const char *backups;
+    uint64_t backed_up; /* rows at the moment of the backup */
+};
+
+static bool
+begin_reading(void *context, uint64_t row_count)
+{
+    struct readers *readers = context;
+    struct colander_query query = usual_query();
+    struct colander_result row;
+    bool is_row;
+
+    for (size_t i = 0; i < 2 && row_count == 0; i++) {
+        if (readers->cursors[i] != NULL)
+            continue;
+        query.where = i == 0 ? NULL : readers->where;
+        OK(colander_family_find(readers->family, &query, &readers->cursors[i],
+                                why()));
+        OK(colander_cursor_next(readers->cursors[i], &is_row, &row, why()));
+        assert_true(is_row);
+    }
+    if (row_count > 0 && readers->backed_up == 0) {
+        readers->backed_up = count_rows(readers->family);
+        OK(colander_store_backup(readers->fixture->store, readers->backups, 0,
+                                 NULL, why()));
+    }
+    return true;
+}
+
+static uint64_t
+count_rest(struct colander_cursor *cursor)
+{
+    struct colander_result row;
+    uint64_t count = 0;
+    bool is_row = true;
+
+    for (;; count++) {
+        OK(colander_cursor_next(cursor, &is_row, &row, why()));
+        if (!is_row)
+            break;
+    }
+    colander_cursor_close(cursor);
+    return count;
+}
+
+FIXTURE_TEST(finds_and_backups_that_have_begun_keep_rows_that_become_old)
+{
+    const struct colander_keep keep = {NULL, 0, 500};
+    SCOPED_PREDICATE old =
+        colander_where("at", COLANDER_LT, colander_timestamp(100, 0), why());
+    struct readers readers = {.fixture = fixture, .where = old};
+    struct colander_retention retention;
+    struct colander_retain_options options;
+    struct colander_retained done;
+    struct colander_store *store;
+    char backups[TEMPORARY_SIZE + 16];
+    char restored[TEMPORARY_SIZE + 16];
+
+    path_beside(fixture, "backups", backups);
+    path_beside(fixture, "restored", restored);
+    readers.backups = backups;
+    readers.family = kept_family(fixture, "rows");
+    for (int64_t i = 0; i < 3000; i++)
+        put_at(readers.family, i,
+               fixture_row(fixture, "at", colander_timestamp(i, 0)));
+    OK(colander_family_set_time_column(fixture->store, readers.family, "at",
+                                       NULL));
+    OK(colander_family_flush(readers.family, NULL));
+    colander_retention_init(&retention);
+    retention.keeps = &keep;
+    retention.keep_count = 1;
+    colander_retain_options_init(&options);
+    options.goes_on = begin_reading;
+    options.context = &readers;
+    OK(colander_family_retain(readers.family, &retention, &options, &done,
+                              why()));
+    assert_int_equal(done.row_count, 2499);
+    assert_int_equal(count_rest(readers.cursors[0]), 3000 - 1);
+    assert_int_equal(count_rest(readers.cursors[1]), 100 - 1);
+    assert_in_range(readers.backed_up, 502, 2999);
+    OK(colander_backup_restore(backups, 0, restored, NULL, why()));
+    OK(colander_store_open(restored, NULL, &store, why()));
+    OK(colander_family_open(store, "rows", &readers.family, why()));
+    assert_int_equal(count_rows(readers.family), readers.backed_up);
+    colander_family_close(readers.family);
+    OK(colander_store_close(store, NULL));
+    temporary_remove(restored);
+    temporary_remove(backups);
 }
 
 /* A restore from the store itself, and not from a backup. */
