@@ -2,6 +2,7 @@
 #include "columns/groups/group_plan.h"
 #include "columns/groups/state.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static enum colander_code
@@ -215,6 +216,25 @@ check_names(const struct group_plan *plan, struct colander_error *err)
     return COLANDER_OK;
 }
 
+/* The error names the columns that there are, as far as they fit. */
+static enum colander_code
+fail_order(const struct group_plan *plan, const char *order,
+           struct colander_error *err)
+{
+    const size_t count = plan->key_count + plan->measure_count;
+    char names[300] = "";
+    size_t size = 0;
+
+    for (size_t i = 0; i < count && size < sizeof(names); i++)
+        size += (size_t)snprintf(names + size, sizeof(names) - size, "%s'%s'",
+                                 i == 0 ? "" : ", ", name_at(plan, i));
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "groups have no column '%.100s' to order them by, but "
+                         "%s%s",
+                         order, count == 0 ? "none" : names,
+                         size < sizeof(names) ? "" : "...");
+}
+
 static enum colander_code
 set_order(struct group_plan *plan, const char *order,
           struct colander_error *err)
@@ -227,12 +247,8 @@ set_order(struct group_plan *plan, const char *order,
         return COLANDER_OK;
     while (column < count && strcmp(name_at(plan, column), order) != 0)
         column++;
-    if (column == count)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "groups have no column '%.100s' to order them by",
-                             order);
     plan->order = column;
-    return COLANDER_OK;
+    return column < count ? COLANDER_OK : fail_order(plan, order, err);
 }
 
 static enum colander_code
@@ -253,7 +269,7 @@ set_fill(struct group_plan *plan, enum colander_fill fill,
     if (bucket_count != 1 || fill > COLANDER_FILL_ZERO)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "gaps can be filled if exactly one key is a "
-                             "bucket, not %zu",
+                             "bucket; %zu are",
                              bucket_count);
     return COLANDER_OK;
 }

@@ -143,7 +143,7 @@ for mistake in "--by bucket(at,1x)|not the size of a bucket" \
     '--max m[]|only one key, and no measure, can have a path with' \
     '--by m[] --by k[]|only one key, and no measure' '--having nothing>1|condition on a column of the groups, such as .count>5., not .nothing>1.' \
     '--fill 0|exactly one key' '--fill 1|expected null, prev or 0' \
-    '--top 1 --limit 2|--top excludes' "--order x|no column 'x'" \
+    '--top 1 --limit 2|--top excludes' "--by s --max t --order t|no column 't' to order them by, but 's', 'max t'\$" \
     '--by s --by s|two columns'; do
     read -r -a given <<<"${mistake%%|*}"
     run 2 group "$store" rows "${given[@]}"
