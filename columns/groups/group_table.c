@@ -345,10 +345,9 @@ remember_group(struct group_table *table, struct known_group *key, size_t index)
     if (key->size > 0) {
         key->index = (uint32_t)index;
         *known_place(table, key) = *key;
-    } else if (table->plan->keys[0].is_bucket) {
-        table->span_group = table->keys[0].type == COLANDER_TIMESTAMP
-                                ? index
-                                : table->span_group;
+    } else if (table->keys[0].type == COLANDER_TIMESTAMP &&
+               table->plan->keys[0].is_bucket) {
+        table->span_group = index;
     }
 }
 
@@ -526,7 +525,8 @@ add_by_keys(struct group_table *table, struct known_group *known,
     if (table->plan->many_key != SIZE_MAX)
         return add_to_groups(table, missing, key, err);
     code = add_to_group(table, missing, key, &index, err);
-    if (code == COLANDER_OK && table->plan->only_key != SIZE_MAX)
+    if (code == COLANDER_OK && table->plan->only_key != SIZE_MAX &&
+        missing == 0)
         remember_group(table, known, index);
     return code;
 }
