@@ -66,7 +66,7 @@ struct colander_filter_options {
 
     /* Bytes for lists of rows in the order of a column, by which ranges and
      * prefixes find rows, as a share of the bytes of rows (0.036; 0 to 1).
-     * They go to the columns that need them most. */
+     * The cheapest columns get them first. */
     double order_budget;
 
     /* Words of texts, by which searches find rows (true). Without them these

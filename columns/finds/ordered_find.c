@@ -21,6 +21,7 @@
 /* Rows to be added before a find may continue with fewer. */
 #define SATED_ROWS 64
 #define SATED_SHARE 4
+#define SATED_FIRST 32 /* more than wanted; many rows may have one value */
 
 /* What a predicate takes that is combined with the one up to the bound. */
 #define NODES_MORE 2
@@ -214,7 +215,7 @@ find_further(struct colander_ordered *ordered, struct colander_family *family,
     ordered_clear(ordered);
     release_condition(finds);
     colander_buffer_clear(&finds->last_key);
-    finds->left = rows_to_sate(limit);
+    finds->left = SATED_FIRST + limit;
     finds->wanted =
         finds->state == FINDS_NONE ? limit : finds->wanted * WANTED_GROWTH;
     if (finds->wanted <= UINT64_MAX / WANTED_GROWTH &&

@@ -374,6 +374,7 @@ colander_family_group_sized(struct colander_family *family,
     struct colander_explain read;
     struct colander_cursor *cursor = NULL;
     size_t thread_count = 0;
+    bool is_done = false;
     enum colander_code code;
 
     memset(&read, 0, sizeof(read));
@@ -391,12 +392,14 @@ colander_family_group_sized(struct colander_family *family,
     reading.query.keys_only = false;
     reading.query.reports_columns = false;
     if (code == COLANDER_OK)
+        code = group_ends(family, &reading.query, groups, &read, &is_done, err);
+    if (code == COLANDER_OK && !is_done)
         code = colander_family_find(family, &reading.query, &cursor, err);
-    if (code == COLANDER_OK) {
+    if (code == COLANDER_OK && !is_done) {
         colander_cursor_explain(cursor, &read);
         thread_count = count_threads(family, &reading.query, &read);
     }
-    if (code == COLANDER_OK && thread_count == 0) {
+    if (code == COLANDER_OK && !is_done && thread_count == 0) {
         code = read_alone(family, groups, cursor, err);
         colander_cursor_explain(cursor, &read);
     }

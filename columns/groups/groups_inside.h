@@ -33,6 +33,14 @@ groups_is_cancelled(const struct colander_groups *groups)
     return groups->asked.is_cancelled != NULL && groups->asked.is_cancelled();
 }
 
+/* Adds the rows that decide the groups, if these are the least and the greatest
+ * values of columns without any condition, and the store knows these without a
+ * scan: *is_done. */
+COLANDER_CHECKED enum colander_code
+group_ends(struct colander_family *family, const struct colander_query *query,
+           struct colander_groups *groups, struct colander_explain *explain,
+           bool *is_done, struct colander_error *err);
+
 /* Puts all groups in order, and fills gaps. */
 COLANDER_CHECKED enum colander_code
 group_list_make(struct colander_groups *groups, struct colander_error *err);
