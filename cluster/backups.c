@@ -72,3 +72,26 @@ backups_read(struct objects *objects, const char *name, struct file_list *files,
     colander_buffer_release(&bytes);
     return code;
 }
+
+enum colander_code
+backups_choose(const struct object_list *backups, uint64_t number,
+               const struct object **chosen, struct colander_error *err)
+{
+    size_t count = backups->count; /* up to the chosen one */
+
+    while (count > 0 && number != 0 &&
+           backups_number(backups->items[count - 1].name) != number)
+        count--;
+    if (count > 0) {
+        *chosen = &backups->items[count - 1];
+        return COLANDER_OK;
+    }
+    if (backups->count == 0)
+        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
+    return COLANDER_FAIL(
+        err, COLANDER_NOT_FOUND,
+        "it has no backup %" PRIu64 ", but %zu others, from %06" PRIu64
+        " to %06" PRIu64,
+        number, backups->count, backups_number(backups->items[0].name),
+        backups_number(backups->items[backups->count - 1].name));
+}

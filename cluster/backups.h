@@ -27,6 +27,12 @@ COLANDER_CHECKED enum colander_code backups_list(struct objects *objects,
 /* Returns the number in "backups/NUMBER-ID", or 0 if it is another name. */
 uint64_t backups_number(const char *name);
 
+/* Sets *chosen, which the list owns, to backup `number`, or to the newest for
+ * 0. */
+COLANDER_CHECKED enum colander_code
+backups_choose(const struct object_list *backups, uint64_t number,
+               const struct object **chosen, struct colander_error *err);
+
 struct content_name backups_name(uint64_t number, uint64_t id);
 
 /* Reads the list of a backup. */

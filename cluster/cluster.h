@@ -57,6 +57,33 @@ cluster_list(const char *address,
                                          struct colander_error *err),
              void *context, struct colander_error *err);
 
+/* A backup that is read where it is. */
+struct cluster_reader;
+
+/* Prepares to open the backup at ADDRESS, the newest, or at ADDRESS#NUMBER.
+ * Only small files are downloaded. */
+COLANDER_CHECKED enum colander_code
+cluster_reader_open(const char *address, struct cluster_reader **reader,
+                    struct colander_error *err);
+
+/* Close the store that was opened with it first. NULL is allowed. */
+void cluster_reader_close(struct cluster_reader *reader);
+
+/* Return what the store is opened with, for reading: its path, and the option
+ * `remote`. Borrowed. */
+const char *cluster_reader_path(const struct cluster_reader *reader);
+const struct colander_remote_files *
+cluster_reader_files(const struct cluster_reader *reader);
+
+/* What was read so far. */
+struct cluster_reads {
+    uint64_t request_count; /* reads of objects that were sent */
+    uint64_t fetched_size;  /* bytes of their answers */
+    uint64_t cached_size;   /* bytes that were on the local disk */
+};
+
+struct cluster_reads cluster_reader_reads(struct cluster_reader *reader);
+
 struct cluster_check {
     uint64_t backup_count;
     uint64_t object_count; /* read: those of all backups, each once */

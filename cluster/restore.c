@@ -96,30 +96,6 @@ fetch(struct fetching *fetching, const char *path,
     return code;
 }
 
-/* Finds backup `number`, or the newest for 0. */
-static enum colander_code
-choose(const struct object_list *backups, uint64_t number,
-       const struct object **chosen, struct colander_error *err)
-{
-    size_t count = backups->count; /* up to the chosen one */
-
-    while (count > 0 && number != 0 &&
-           backups_number(backups->items[count - 1].name) != number)
-        count--;
-    if (count > 0) {
-        *chosen = &backups->items[count - 1];
-        return COLANDER_OK;
-    }
-    if (backups->count == 0)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "it has no backups");
-    return COLANDER_FAIL(
-        err, COLANDER_NOT_FOUND,
-        "it has no backup %" PRIu64 ", but %zu others, from %06" PRIu64
-        " to %06" PRIu64,
-        number, backups->count, backups_number(backups->items[0].name),
-        backups_number(backups->items[backups->count - 1].name));
-}
-
 static bool
 is_unreadable(enum colander_code code)
 {
@@ -169,7 +145,7 @@ cluster_restore(const char *address, uint64_t number, const char *path,
     if (code == COLANDER_OK)
         code = backups_list(fetching.objects, &backups, err);
     if (code == COLANDER_OK)
-        code = choose(&backups, number, &chosen, err);
+        code = backups_choose(&backups, number, &chosen, err);
     if (code == COLANDER_OK)
         code = read_chosen(&fetching, &backups, chosen, err);
     if (code == COLANDER_OK) {

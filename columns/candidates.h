@@ -184,7 +184,7 @@ struct candidate_write;
 
 /* The layer above, as a store sees it. Copied. The store owns `context` until
  * `closed`. Many threads call these functions at once, except opened, closing
- * and closed. Only `sst_sidecar` may be NULL, and either all or none of the
+ * and closed. Only those for backups may be NULL, and either all or none of the
  * functions of the observer. */
 struct store_hooks {
     void *context;
@@ -206,6 +206,13 @@ struct store_hooks {
     /* Fills `name` with the file of the store that belongs to the SST of that
      * number and size. Returns false if there is none. For backups. */
     bool (*sst_sidecar)(void *context, uint64_t number, uint64_t size,
+                        char name[SIDECAR_PATH_MAX]);
+
+    /* A backup begins that is sent elsewhere: prepares what its readers can use
+     * beside the sidecars. Then fills `name` with file `index` of that,
+     * relative to the store; false: there is none. */
+    void (*backup_begin)(void *context);
+    bool (*backup_more)(void *context, size_t index,
                         char name[SIDECAR_PATH_MAX]);
 
     /* The family was dropped. Only finds that are under way still ask for

@@ -80,7 +80,9 @@ colander_store_backup(struct colander_store *store, const char *directory,
                       struct colander_error *err);
 
 /* Does the same to a target (core.h). Fills the counts of `made`; its `number`
- * and `removed_count` are 0. */
+ * and `removed_count` are 0. Before, puts summaries of filters beside these, by
+ * which the copy can be read without all filters: also if the store is open for
+ * reading, and if that is not possible, does without. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_store_backup_to(
     struct colander_store *store, const struct colander_backup_target *target,
     struct colander_backup *made, struct colander_error *err);

@@ -209,6 +209,18 @@ typedef void colander_log(void *context, enum colander_log_level level,
 
 struct colander_budget;
 
+/* Files of a store that are not in its directory. There, each SST file and each
+ * file in `filters` only has its size. Borrowed until the store is closed. */
+struct colander_remote_files {
+    void *context;
+
+    /* Reads `size` bytes at `offset` of the file at `path`, which begins with
+     * the absolute path of the store and is not shorter. Any thread. */
+    enum colander_code (*read)(void *context, const char *path, uint64_t offset,
+                               uint8_t *bytes, size_t size,
+                               struct colander_error *err);
+};
+
 /* How a store is opened. Start from colander_options_init. The options under
  * "saved in the store" are written into the store and need not be given again.
  * For these, 0 keeps the saved value. */
@@ -238,6 +250,10 @@ struct colander_options {
     /* A share in what several stores have together (NULL: the store has its
      * own). Its sizes and counts replace those of these options. */
     struct colander_budget *budget;
+
+    /* Who reads its SST files and filters (NULL: they are in its directory).
+     * Requires READ_ONLY. */
+    const struct colander_remote_files *remote;
 };
 
 /* Sets the defaults, which suit a laptop. */
@@ -282,8 +298,8 @@ colander_budget_options_init(struct colander_budget_options *options)
  * `options` means the defaults. Fails with INVALID, and says which option is
  * wrong.
  *
- * In addition each open store has some ten descriptors, and a few hundred KiB of
- * memory.
+ * In addition each open store has some ten descriptors, and a few hundred KiB
+ * of memory.
  */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_budget_create(const struct colander_budget_options *options,

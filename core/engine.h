@@ -74,6 +74,9 @@ void engine_recovery(const struct engine *engine,
 void engine_options(const struct engine *engine,
                     struct colander_options *options);
 
+/* Returns who reads the SST files, or NULL. */
+const struct colander_remote_files *engine_remote(const struct engine *engine);
+
 /* Returns the absolute path, borrowed until close. */
 const char *engine_path(const struct engine *engine);
 

@@ -129,6 +129,10 @@ struct engine_sidecars {
      * size, relative to the store. Returns false if there is none. */
     bool (*find)(void *context, uint64_t number, uint64_t size,
                  char name[SIDECAR_PATH_MAX]);
+
+    /* Fills `name` with file `index` of those that belong to several SSTs.
+     * Returns false if there is none. NULL: there are none. */
+    bool (*more)(void *context, size_t index, char name[SIDECAR_PATH_MAX]);
 };
 
 /*

@@ -29,10 +29,17 @@ void sst_room_release(struct sst_room *room);
 COLANDER_CHECKED enum colander_code sst_open_file(const char *path, int *fd,
                                                   struct colander_error *err);
 
+/* An SST that is read. Borrowed. */
+struct sst_source {
+    int fd;                                     /* of the file, */
+    const struct colander_remote_files *remote; /* unless this is not NULL */
+    const char *path;
+};
+
 /* Reads the block of data at [offset, end), which includes its checksum.
  * *block is borrowed from `room` until the next call. */
 COLANDER_CHECKED enum colander_code
-sst_block_read(int fd, const char *path, uint64_t offset, uint64_t end,
+sst_block_read(const struct sst_source *sst, uint64_t offset, uint64_t end,
                struct sst_room *room, struct colander_slice *block,
                struct colander_error *err);
 
@@ -86,10 +93,11 @@ sst_rows_get(const struct sst_rows *rows, uint32_t index,
 /* The Bloom filter of an SST, which knows all its keys. */
 struct sst_keys;
 
-/* Sets *keys to NULL if the file has no such filter. */
-COLANDER_CHECKED enum colander_code sst_keys_read(const char *path,
-                                                  struct sst_keys **keys,
-                                                  struct colander_error *err);
+/* Sets *keys to NULL if the file has no such filter. `remote` (NULL: none)
+ * reads the file. */
+COLANDER_CHECKED enum colander_code
+sst_keys_read(const char *path, const struct colander_remote_files *remote,
+              struct sst_keys **keys, struct colander_error *err);
 
 /* NULL is allowed. */
 void sst_keys_destroy(struct sst_keys *keys);

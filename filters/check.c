@@ -316,8 +316,9 @@ check_filter(struct checking *checking, const char *path,
              struct colander_error *err)
 {
     struct filter_file *filter;
-    enum colander_code code =
-        filter_file_open(path, checking->filters->commons->cache, &filter, err);
+    enum colander_code code = filter_file_open_remote(
+        path, checking->filters->remote, checking->filters->commons->cache,
+        &filter, err);
 
     *id = 0;
     if (code != COLANDER_OK)

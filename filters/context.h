@@ -18,10 +18,12 @@
 #include "filters/filter_log.h"
 #include "filters/filter_names.h"
 #include "filters/registry.h"
+#include "filters/summaries.h"
 
 #include <time.h>
 
-/* The work of one store, under the mutex of its commons. Their threads do it. */
+/* The work of one store, under the mutex of the commons, whose threads do
+ * it. */
 struct worker {
     struct filters *filters;
     struct worker *next; /* in the ring; NULL: it does not run */
@@ -38,10 +40,12 @@ struct worker {
 struct filters {
     struct engine *engine; /* NULL until it is opened for the first time */
     bool is_read_only;
+    const struct colander_remote_files *remote; /* NULL: the files are here */
     struct filter_names names;
     struct filter_log log;
     struct registry registry;
     struct worker worker;
+    struct summaries summaries;
     struct commons *commons;
 
     /* Writes under way, counted by the settings that they began with: a change

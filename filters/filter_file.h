@@ -153,6 +153,7 @@ struct filter_file {
     uint64_t kind_sizes[FILTER_KINDS]; /* and of blocks with their checksums */
     uint64_t checksum;                 /* of the directory */
     struct block_cache *cache;
+    const struct colander_remote_files *remote; /* NULL: it is at its path */
     atomic_size_t
         *span_bytes; /* counts those of the spans; NULL: not counted */
     atomic_size_t reference_count;
@@ -169,10 +170,19 @@ struct filter_file {
 };
 
 /* Opens the file with one reference. Its blocks are kept in `cache`, which may
- * be NULL if none will be read. */
+ * be NULL if none will be read. `remote` (NULL: none) reads its bytes. */
 COLANDER_CHECKED enum colander_code
+filter_file_open_remote(const char *path,
+                        const struct colander_remote_files *remote,
+                        struct block_cache *cache, struct filter_file **file,
+                        struct colander_error *err);
+
+COLANDER_CHECKED static inline enum colander_code
 filter_file_open(const char *path, struct block_cache *cache,
-                 struct filter_file **file, struct colander_error *err);
+                 struct filter_file **file, struct colander_error *err)
+{
+    return filter_file_open_remote(path, NULL, cache, file, err);
+}
 
 /* Counts the memory of the spans in *bytes (borrowed) until the file is closed.
  * Drops the spans if there would be more than `max`. Must come before any other

@@ -36,6 +36,10 @@ filter_names_init(struct filter_names *names, const char *store_path,
                   bool is_read_only, struct colander_error *err);
 void filter_names_release(struct filter_names *names);
 
+/* Returns the directory, which a store that is open for writing creates. NULL:
+ * there is none yet. */
+const char *filter_names_directory(struct filter_names *names);
+
 /* Draws a new tag. */
 void filter_tag_draw(struct filter_names *names, uint8_t tag[SST_TAG_SIZE]);
 

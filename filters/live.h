@@ -65,6 +65,14 @@ COLANDER_CHECKED enum colander_code
 filters_open_pending(struct filters *filters, struct sst_file *file,
                      struct colander_error *err);
 
+/* Builds the presence of a part in the shape that is wanted, or, if the part
+ * has a presence in place of a locator, in the shape of that. */
+COLANDER_CHECKED enum colander_code
+filters_make_presence(const struct filter_file *filter,
+                      const struct filter_part *part,
+                      const struct presence_shape *wanted,
+                      struct presence *presence, struct colander_error *err);
+
 /* Puts the filter of an OPEN file into its family's hierarchy: LOADED. */
 COLANDER_CHECKED enum colander_code filters_load(struct filters *filters,
                                                  struct sst_file *file,

@@ -19,6 +19,7 @@ destroy(struct filters *filters)
     if (filters == NULL)
         return;
     registry_release(&filters->registry);
+    summaries_release(&filters->summaries);
     commons_close(filters->commons);
     filter_names_release(&filters->names);
     pthread_mutex_destroy(&filters->change_mutex);
@@ -36,6 +37,7 @@ create(const char *path, const struct colander_options *options,
     if (filters == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
     filters->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
+    filters->remote = options->remote;
     code = filter_names_init(&filters->names, path, filters->is_read_only, err);
     if (code == COLANDER_OK) {
         code = commons_open(options, &filters->commons, err);
@@ -47,6 +49,7 @@ create(const char *path, const struct colander_options *options,
         return code;
     }
     registry_init(&filters->registry, filters->commons);
+    summaries_init(&filters->summaries);
     pthread_mutex_init(&filters->change_mutex, NULL);
     pthread_mutex_init(&filters->log.mutex, NULL);
     filters->log.report = options->log;
@@ -182,7 +185,8 @@ opened(void *context, struct engine *engine, struct colander_error *err)
         code = load_all_settings(filters, err);
     if (code == COLANDER_OK && is_first)
         code = list_files(filters, err);
-    if (code == COLANDER_OK)
+    /* Loading a filter would fetch all of it. */
+    if (code == COLANDER_OK && filters->remote == NULL)
         code = worker_start(filters, err);
     return code;
 }
@@ -225,6 +229,18 @@ sst_sidecar(void *context, uint64_t number, uint64_t size,
 
     return filter_name_of_sst(&filters->names, number, size, name,
                               SIDECAR_PATH_MAX);
+}
+
+static void
+backup_begin(void *context)
+{
+    summaries_make(context);
+}
+
+static bool
+backup_more(void *context, size_t index, char name[SIDECAR_PATH_MAX])
+{
+    return summaries_name(context, index, name);
 }
 
 /* A drop may have discarded the recent rows while the find used them. */
@@ -276,6 +292,8 @@ store_hooks_create(const char *path, const struct colander_options *options,
         .closing = closing,
         .closed = closed,
         .sst_sidecar = sst_sidecar,
+        .backup_begin = backup_begin,
+        .backup_more = backup_more,
         .dropped = dropped,
         .record_salvaged = record_salvaged,
         .recent_add = recent_add_row,

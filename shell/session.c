@@ -1,5 +1,8 @@
 /* See session.h. SPDX-License-Identifier: MIT */
 #include "shell/session.h"
+#ifdef COLANDER_CLUSTER
+#include "cluster/cluster.h"
+#endif
 #include "shell/interrupt.h"
 #include "shell/nearest.h"
 #include "shell/pager.h"
@@ -24,18 +27,89 @@ report_dropped(void *context, enum colander_log_level level,
                          message);
 }
 
+bool
+session_is_address(const char *word)
+{
+    return strncmp(word, "s3://", 5) == 0 || strncmp(word, "file://", 7) == 0;
+}
+
+/* Sets *path and options to those by which a backup is opened. */
+static enum colander_code
+prepare_backup(struct session *session, const char *address,
+               struct colander_options *options, const char **path,
+               struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (options->mode != COLANDER_OPEN_READ_ONLY)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' is an address of backups, which can only be "
+                             "read: 'colander restore' makes a store of one",
+                             address);
+#ifdef COLANDER_CLUSTER
+    code = cluster_reader_open(address, &session->reader, err);
+    if (code == COLANDER_OK) {
+        options->remote = cluster_reader_files(session->reader);
+        *path = cluster_reader_path(session->reader);
+    }
+#else
+    (void)session;
+    (void)path;
+    code = COLANDER_FAIL(err, COLANDER_INVALID,
+                         "'%s' is an address of backups, and this program was "
+                         "built without them (COLANDER_CLUSTER=OFF)",
+                         address);
+#endif
+    return code;
+}
+
+static void
+close_reader(struct session *session)
+{
+#ifdef COLANDER_CLUSTER
+    cluster_reader_close(session->reader);
+#endif
+    session->reader = NULL;
+}
+
+void
+session_add_reads(const struct session *session, struct report *report)
+{
+#ifdef COLANDER_CLUSTER
+    struct cluster_reads reads;
+
+    if (session->reader == NULL)
+        return;
+    reads = cluster_reader_reads(session->reader);
+    report_line(report, "objects", "%s fetched by %s, %s from the local disk",
+                SIZE_OF(reads.fetched_size),
+                NUMBER_OF(reads.request_count, "read"),
+                SIZE_OF(reads.cached_size));
+#else
+    (void)session;
+    (void)report;
+#endif
+}
+
 enum colander_code
 session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
                   struct colander_error *err)
 {
     struct colander_options logged = *options;
+    enum colander_code code = COLANDER_OK;
 
     session->path = path;
     session->is_read_only = options->mode == COLANDER_OPEN_READ_ONLY;
     logged.log = report_dropped;
     logged.log_context = session;
-    return colander_store_open(path, &logged, &session->store, err);
+    if (session_is_address(path))
+        code = prepare_backup(session, path, &logged, &path, err);
+    if (code == COLANDER_OK)
+        code = colander_store_open(path, &logged, &session->store, err);
+    if (code != COLANDER_OK)
+        close_reader(session);
+    return code;
 }
 
 enum colander_code
@@ -51,7 +125,7 @@ session_open(struct session *session, const char *path,
     colander_options_init(&options);
     options.mode = mode;
     code = session_open_with(session, path, &options, err);
-    if (code == COLANDER_NOT_FOUND) {
+    if (code == COLANDER_NOT_FOUND && !session_is_address(path)) {
         size = strlen(err->message);
         (void)snprintf(err->message + size, sizeof(err->message) - size, "%s",
                        hint);
@@ -63,9 +137,12 @@ enum colander_code
 session_close(struct session *session, struct colander_error *err)
 {
     struct colander_store *store = session->store;
+    enum colander_code code;
 
     session->store = NULL;
-    return colander_store_close(store, err);
+    code = colander_store_close(store, err);
+    close_reader(session);
+    return code;
 }
 
 enum session_exit

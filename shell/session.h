@@ -25,7 +25,9 @@ enum session_exit {
     SESSION_UNREAD = 141, /* no one reads the output: exits without a word */
 };
 
+struct cluster_reader;
 struct colander_load_files;
+struct report;
 struct command;
 struct entries;
 
@@ -56,6 +58,8 @@ struct session_client {
 
 struct session {
     struct colander_store *store;          /* NULL while none is open */
+    struct cluster_reader *reader;         /* of a backup that is read where it
+                                            * is; NULL: a store */
     const struct session_client *client;   /* NULL: this process; borrowed */
     const char *path;                      /* of the store; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
@@ -74,7 +78,12 @@ struct session {
     bool is_demo; /* rows are a table even if output is not a terminal */
 };
 
-/* Opens the store at `path`, which is borrowed until close. */
+/* Whether the word is the address of backups, of which one can be opened for
+ * reading. */
+bool session_is_address(const char *word);
+
+/* Opens the store at `path`, or the backup at that address. It is borrowed
+ * until close. */
 COLANDER_CHECKED enum colander_code session_open(struct session *session,
                                                  const char *path,
                                                  enum colander_open_mode mode,
@@ -83,6 +92,9 @@ COLANDER_CHECKED enum colander_code
 session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
                   struct colander_error *err);
+
+/* Adds a line about the objects that were read, if the store is a backup. */
+void session_add_reads(const struct session *session, struct report *report);
 
 /* Closes the store, if one is open. */
 COLANDER_CHECKED enum colander_code session_close(struct session *session,
@@ -125,8 +137,6 @@ void session_add_fact(const struct session *session, const char *name,
 
 void session_add_text(const struct session *session, const char *name,
                       const char *text);
-
-struct report;
 
 /* Adds the lines of both, as the array "hints", unless there are none. `more`
  * may be NULL. */

@@ -268,18 +268,22 @@ colander_store_snapshot(struct colander_store *store,
     return engine_snapshot_create(store->engine, snapshot, err);
 }
 
+static struct engine_sidecars
+sidecars_of(const struct store_hooks *hooks)
+{
+    return (struct engine_sidecars){hooks->context, hooks->sst_sidecar, NULL};
+}
+
 enum colander_code
 colander_store_backup(struct colander_store *store, const char *directory,
                       uint64_t keep_count, struct colander_backup *created,
                       struct colander_error *err)
 {
-    const struct store_hooks *hooks = &store->hooks;
-    const struct engine_sidecars sidecars = {hooks->context,
-                                             hooks->sst_sidecar};
+    const struct engine_sidecars sidecars = sidecars_of(&store->hooks);
     struct colander_backup ignored;
 
     return engine_backup(store->engine, directory, keep_count,
-                         hooks->sst_sidecar == NULL ? NULL : &sidecars,
+                         sidecars.find == NULL ? NULL : &sidecars,
                          created == NULL ? &ignored : created, err);
 }
 
@@ -289,13 +293,14 @@ colander_store_backup_to(struct colander_store *store,
                          struct colander_backup *created,
                          struct colander_error *err)
 {
-    const struct store_hooks *hooks = &store->hooks;
-    const struct engine_sidecars sidecars = {hooks->context,
-                                             hooks->sst_sidecar};
+    struct engine_sidecars sidecars = sidecars_of(&store->hooks);
     struct colander_backup ignored;
 
+    if (store->hooks.backup_begin != NULL)
+        store->hooks.backup_begin(store->hooks.context);
+    sidecars.more = store->hooks.backup_more;
     return engine_backup_to(store->engine, target,
-                            hooks->sst_sidecar == NULL ? NULL : &sidecars,
+                            sidecars.find == NULL ? NULL : &sidecars,
                             created == NULL ? &ignored : created, err);
 }
 

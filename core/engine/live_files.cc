@@ -232,6 +232,10 @@ list_sidecars(const struct engine_sidecars *sidecars, Listing *listing)
                            name))
             listing->Add(name, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
     }
+    for (size_t i = 0; sidecars->more != nullptr &&
+                       sidecars->more(sidecars->context, i, name);
+         i++)
+        listing->Add(name, BACKUP_OPTIONAL_FILE, FILES_WHOLE);
 }
 
 /* Calls `make` with the files of one moment, which stay until it returns. */

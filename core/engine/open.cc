@@ -65,6 +65,13 @@ set_database_options(const struct colander_options &options,
         database->db_write_buffer_size = options.write_buffer_size;
     database->max_total_wal_size = 4 * options.write_buffer_size;
 
+    /* An open reads some files as far as there is room, and others for
+     * statistics. Each would be fetched. */
+    if (options.remote != nullptr) {
+        database->max_open_files = 20; /* the least that RocksDB takes */
+        database->skip_stats_update_on_db_open = true;
+    }
+
     database->avoid_flush_during_shutdown = true; /* close does */
     database->stats_dump_period_sec = 0;
     database->stats_persist_period_sec = 0;
@@ -120,7 +127,8 @@ set_rocksdb_options(struct engine *engine)
 {
     engine->env = make_jobs_env(
         make_store_files(engine->ledger, engine->opened,
-                         engine->budget ? engine->budget->files : nullptr),
+                         engine->budget ? engine->budget->files : nullptr,
+                         engine->options.remote),
         engine->jobs);
     engine->cache = engine->budget ? engine->budget->cache
                                    : make_block_cache(engine->options);
@@ -468,6 +476,11 @@ engine_open(const char *path, const struct colander_options *options,
     if (options == nullptr)
         options = &defaults;
     code = options_check(options, err);
+    if (code == COLANDER_OK && options->remote != nullptr &&
+        options->mode != COLANDER_OPEN_READ_ONLY)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "remote files can only be read: the mode must be "
+                             "READ_ONLY");
     if (code == COLANDER_OK)
         code = guard(err, "open the store", [&] {
             return engine_create(path, options, observer, engine, err);
@@ -626,6 +639,12 @@ void
 engine_options(const struct engine *engine, struct colander_options *options)
 {
     *options = engine->options;
+}
+
+const struct colander_remote_files *
+engine_remote(const struct engine *engine)
+{
+    return engine->options.remote;
 }
 
 const char *

@@ -229,7 +229,7 @@ sst_check_file(const char *path, struct colander_error *err)
     return guard(err, "check an SST", [&] {
         std::unique_ptr<rocksdb::Env> env =
             rocksdb::NewCompositeEnv(make_store_files(
-                nullptr, std::make_shared<OpenedFiles>(), nullptr));
+                nullptr, std::make_shared<OpenedFiles>(), nullptr, nullptr));
         rocksdb::BlockBasedTableOptions table;
         rocksdb::Options options;
 
@@ -289,7 +289,8 @@ list_files(struct engine *engine, std::vector<struct sst_info> *files)
 
     engine->db->GetLiveFilesMetaData(&live);
     for (const auto &family : ids)
-        read_properties(engine, family.second, &known);
+        if (engine->options.remote == nullptr) /* each would be fetched */
+            read_properties(engine, family.second, &known);
     for (const rocksdb::LiveFileMetaData &one : live) {
         auto family = ids.find(one.column_family_name);
         struct sst_info file = known[one.file_number];

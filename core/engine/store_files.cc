@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "core/engine/store_files.h"
+#include "core/engine/remote_files.h"
 #include "core/engine/table_factory.h"
 
 extern "C" {
@@ -504,10 +505,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     StoreFileSystem(const std::shared_ptr<rocksdb::FileSystem> &base,
                     std::shared_ptr<struct ledger> ledger,
                     std::shared_ptr<OpenedFiles> opened,
-                    std::shared_ptr<OpenFiles> shared)
+                    std::shared_ptr<OpenFiles> shared,
+                    const struct colander_remote_files *remote)
         : rocksdb::FileSystemWrapper(base), base_(base),
           ledger_(std::move(ledger)), opened_(std::move(opened)),
-          shared_(std::move(shared))
+          shared_(std::move(shared)), remote_(remote)
     {
     }
 
@@ -636,9 +638,11 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
         uint64_t size = 0;
         rocksdb::IOStatus status = check_kind(sst, &size);
 
-        if (status.ok())
+        if (status.ok() && is_sst(sst) && remote_ != nullptr)
+            *file = make_remote_file(remote_, sst, size);
+        else if (status.ok())
             status = target()->NewRandomAccessFile(sst, how, file, debug);
-        if (status.ok() && is_sst(sst) && shared_)
+        if (status.ok() && is_sst(sst) && shared_ && remote_ == nullptr)
             status = share_descriptor(shared_, base_, sst, how, file);
         if (status.ok() && is_sst(sst))
             status = ReadEnds(sst, size, file);
@@ -762,6 +766,7 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
     std::shared_ptr<struct ledger> ledger_;
     std::shared_ptr<OpenedFiles> opened_;
     const std::shared_ptr<OpenFiles> shared_;
+    const struct colander_remote_files *const remote_; /* NULL: none */
     const std::shared_ptr<Faults> faults_ = std::make_shared<Faults>();
     std::mutex directories_mutex_;
     std::map<std::string, std::weak_ptr<rocksdb::FSDirectory>> directories_;
@@ -772,9 +777,10 @@ class StoreFileSystem : public rocksdb::FileSystemWrapper
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger,
                  std::shared_ptr<OpenedFiles> opened,
-                 std::shared_ptr<OpenFiles> shared)
+                 std::shared_ptr<OpenFiles> shared,
+                 const struct colander_remote_files *remote)
 {
     return std::make_shared<StoreFileSystem>(
         rocksdb::FileSystem::Default(), std::move(ledger), std::move(opened),
-        std::move(shared));
+        std::move(shared), remote);
 }

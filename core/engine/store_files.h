@@ -39,7 +39,8 @@ extern "C" {
  * Writes to logs are noted in the ledger, if there is one. No more of a log is
  * read than the ledger says counts. An SST is opened only if it can be read as
  * a table: see check_table. `opened` gets the last failure of an open. If
- * `shared` is not NULL, the descriptors of SST files are among these.
+ * `shared` is not NULL, the descriptors of SST files are among these. If
+ * `remote` is not NULL, it reads SST files.
  *
  * RocksDB's harmful reactions to a failing disk are prevented: see Faults and
  * TextLog.
@@ -47,6 +48,7 @@ extern "C" {
 std::shared_ptr<rocksdb::FileSystem>
 make_store_files(std::shared_ptr<struct ledger> ledger,
                  std::shared_ptr<OpenedFiles> opened,
-                 std::shared_ptr<OpenFiles> shared);
+                 std::shared_ptr<OpenFiles> shared,
+                 const struct colander_remote_files *remote);
 
 #endif

@@ -33,6 +33,49 @@ sst_open_file(const char *path, int *fd, struct colander_error *err)
     return *fd < 0 ? files_fail(err, "open SST", path) : COLANDER_OK;
 }
 
+/* An SST as a source of tables. */
+struct places_source {
+    struct table_source source; /* first */
+    const struct sst_source *sst;
+};
+
+static ssize_t
+read_remote(const struct table_source *source, void *bytes, size_t size,
+            off_t offset)
+{
+    const struct sst_source *sst = ((const struct places_source *)source)->sst;
+
+    if (*source->error == 0 &&
+        sst->remote->read(sst->remote->context, sst->path, (uint64_t)offset,
+                          bytes, size, NULL) == COLANDER_OK)
+        return (ssize_t)size;
+    *source->error = errno = EIO; /* and asks no more */
+    return -1;
+}
+
+/* Borrows `sst`. A read that fails sets *error to errno, and *error to 0
+ * before. */
+static struct places_source
+source_of(const struct sst_source *sst, uint64_t size, int *error)
+{
+    *error = 0;
+    return (struct places_source){
+        {.fd = sst->fd,
+         .size = size,
+         .read = sst->remote != NULL ? read_remote : NULL,
+         .error = error},
+        sst};
+}
+
+/* Whether the failure is one of the system: what was read is no damage. */
+static enum colander_code
+check_read(const struct sst_source *sst, int error, struct colander_error *err)
+{
+    if (error == 0 || sst->remote == NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot read SST '%s'", sst->path);
+}
+
 /* --------------------------------------------------------------- blocks --- */
 
 void
@@ -61,24 +104,28 @@ decode_block(struct sst_room *room, uint64_t size, struct colander_slice *block,
 }
 
 enum colander_code
-sst_block_read(int fd, const char *path, uint64_t offset, uint64_t end,
+sst_block_read(const struct sst_source *sst, uint64_t offset, uint64_t end,
                struct sst_room *room, struct colander_slice *block,
                struct colander_error *err)
 {
-    const struct table_source source = {.fd = fd, .size = end};
+    int error;
+    const struct places_source source = source_of(sst, end, &error);
     const uint64_t size = end - offset;
     const char *why = NULL;
     enum colander_code code;
 
     if (end < offset || size <= TABLE_TRAILER_SIZE ||
         size > TABLE_BLOCK_SIZE_MAX)
-        return fail_damaged(path, "a block", "it has no valid size", err);
+        return fail_damaged(sst->path, "a block", "it has no valid size", err);
     colander_buffer_clear(&room->stored);
-    code = table_source_read(&source, offset, (size_t)size, &room->stored, err);
+    code = table_source_read(&source.source, offset, (size_t)size,
+                             &room->stored, err);
+    if (code == COLANDER_OK)
+        code = check_read(sst, error, err);
     if (code == COLANDER_OK)
         code = decode_block(room, size, block, &why, err);
     if (code == COLANDER_OK && why != NULL)
-        code = fail_damaged(path, "a block", why, err);
+        code = fail_damaged(sst->path, "a block", why, err);
     return code;
 }
 
@@ -261,41 +308,44 @@ struct sst_keys {
 };
 
 static enum colander_code
-read_filter(const char *path, int fd, struct sst_keys *keys,
+read_filter(const struct sst_source *sst, uint64_t size, struct sst_keys *keys,
             struct colander_error *err)
 {
-    struct table_source source = {.fd = fd};
+    int error;
+    const struct places_source source = source_of(sst, size, &error);
     struct table_place place = {0, 0};
     const char *why = NULL;
-    struct stat status;
-    enum colander_code code;
+    enum colander_code code =
+        table_map_check(&source.source, &place, &why, err);
 
-    if (fstat(fd, &status) != 0)
-        return files_fail(err, "look at SST", path);
-    source.size = (uint64_t)status.st_size;
-    code = table_map_check(&source, &place, &why, err);
     if (code == COLANDER_OK && why == NULL && place.size > 0)
-        code = table_filter_read(&keys->filter, &source, place, &why, err);
+        code =
+            table_filter_read(&keys->filter, &source.source, place, &why, err);
+    if (code == COLANDER_OK)
+        code = check_read(sst, error, err);
     if (code == COLANDER_OK && why != NULL)
-        code = fail_damaged(path, "the Bloom filter", why, err);
+        code = fail_damaged(sst->path, "the Bloom filter", why, err);
     return code;
 }
 
 enum colander_code
-sst_keys_read(const char *path, struct sst_keys **keys,
-              struct colander_error *err)
+sst_keys_read(const char *path, const struct colander_remote_files *remote,
+              struct sst_keys **keys, struct colander_error *err)
 {
     struct sst_keys *made = calloc(1, sizeof(*made));
+    struct sst_source sst = {-1, remote, path};
+    struct stat status;
     enum colander_code code;
-    int fd;
 
     *keys = NULL;
     if (made == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a filter");
-    code = sst_open_file(path, &fd, err);
+    code = sst_open_file(path, &sst.fd, err);
     if (code == COLANDER_OK) {
-        code = read_filter(path, fd, made, err);
-        (void)close(fd);
+        code = fstat(sst.fd, &status) != 0
+                   ? files_fail(err, "look at SST", path)
+                   : read_filter(&sst, (uint64_t)status.st_size, made, err);
+        (void)close(sst.fd);
     }
     if (code == COLANDER_OK && made->filter.line_count > 0)
         *keys = made;

@@ -133,18 +133,19 @@ read_block(struct filters *filters, const struct sst_file *file,
 {
     enum colander_code code;
     char path[SST_PATH_MAX];
-    int fd;
+    struct sst_source sst = {-1, filters->remote, path};
 
     if (end == 0 || !engine_sst_path(filters->engine, file->number, path))
         return COLANDER_NOT_FOUND;
-    fd = descriptor_of(filters, file, path);
-    if (fd >= 0)
-        return sst_block_read(fd, path, offset, end, room, content, NULL);
-    code = sst_open_file(path, &fd, NULL);
+    if (sst.remote == NULL)
+        sst.fd = descriptor_of(filters, file, path);
+    if (sst.fd >= 0 || sst.remote != NULL)
+        return sst_block_read(&sst, offset, end, room, content, NULL);
+    code = sst_open_file(path, &sst.fd, NULL);
     if (code != COLANDER_OK)
         return code;
-    code = sst_block_read(fd, path, offset, end, room, content, NULL);
-    (void)close(fd);
+    code = sst_block_read(&sst, offset, end, room, content, NULL);
+    (void)close(sst.fd);
     return code;
 }
 

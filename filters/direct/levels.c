@@ -70,7 +70,8 @@ read_filter(const struct levels *levels, uint64_t number)
         return NULL;
     atomic_init(&filter->reference_count, 1);
     filter->memory = memory;
-    code = sst_keys_read(path, &filter->keys, NULL);
+    code =
+        sst_keys_read(path, engine_remote(levels->engine), &filter->keys, NULL);
     /* A file without a filter that can be read may have any key. */
     if (code != COLANDER_OK && code != COLANDER_CORRUPT &&
         code != COLANDER_NOT_FOUND) {

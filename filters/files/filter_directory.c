@@ -129,18 +129,23 @@ filter_part_places(const struct filter_part *part, enum filter_block_kind kind)
 /* ------------------------------------------------------------- endings --- */
 
 enum colander_code
-filter_read(int fd, const char *path, uint8_t *bytes, size_t size,
+filter_read(const struct filter_source *source, uint8_t *bytes, size_t size,
             uint64_t offset, struct colander_error *err)
 {
+    const struct colander_remote_files *remote = source->remote;
+
+    if (remote != NULL)
+        return remote->read(remote->context, source->path, offset, bytes, size,
+                            err);
     while (size > 0) {
-        ssize_t got = pread(fd, bytes, size, (off_t)offset);
+        ssize_t got = pread(source->fd, bytes, size, (off_t)offset);
 
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return filter_fail_errno(path, "read", err);
+            return filter_fail_errno(source->path, "read", err);
         if (got == 0)
-            return filter_fail_damaged(path, "it is truncated", err);
+            return filter_fail_damaged(source->path, "it is truncated", err);
         bytes += got;
         size -= (size_t)got;
         offset += (uint64_t)got;
@@ -188,8 +193,8 @@ check_footer(struct ending *ending, const uint8_t *footer, const char *path,
 
 /* Reads the directory, usually from what was read with the footer. */
 static enum colander_code
-read_directory(struct ending *ending, size_t got, int fd, const char *path,
-               struct colander_error *err)
+read_directory(struct ending *ending, size_t got,
+               const struct filter_source *source, struct colander_error *err)
 {
     size_t size = ending->directory.size;
     uint8_t *grown;
@@ -201,21 +206,22 @@ read_directory(struct ending *ending, size_t got, int fd, const char *path,
     }
     grown = realloc(ending->bytes, size);
     if (grown == NULL)
-        return filter_fail_memory(path, err);
+        return filter_fail_memory(source->path, err);
     ending->bytes = grown;
     ending->directory.data = grown;
-    return filter_read(fd, path, grown, size, ending->offset, err);
+    return filter_read(source, grown, size, ending->offset, err);
 }
 
 static enum colander_code
-read_ending(struct ending *ending, int fd, const char *path,
+read_ending(struct ending *ending, const struct filter_source *source,
             struct colander_error *err)
 {
+    const char *path = source->path;
     struct stat status;
     enum colander_code code;
     size_t size;
 
-    if (fstat(fd, &status) != 0)
+    if (fstat(source->fd, &status) != 0)
         return filter_fail_errno(path, "look at", err);
     if (!S_ISREG(status.st_mode))
         return filter_fail_damaged(path, "it is not a regular file", err);
@@ -227,13 +233,13 @@ read_ending(struct ending *ending, int fd, const char *path,
     ending->bytes = malloc(size);
     if (ending->bytes == NULL)
         return filter_fail_memory(path, err);
-    code = filter_read(fd, path, ending->bytes, size, ending->file_size - size,
-                       err);
+    code =
+        filter_read(source, ending->bytes, size, ending->file_size - size, err);
     if (code == COLANDER_OK)
         code = check_footer(ending, ending->bytes + size - FILTER_FOOTER_SIZE,
                             path, err);
     if (code == COLANDER_OK)
-        code = read_directory(ending, size, fd, path, err);
+        code = read_directory(ending, size, source, err);
     if (code != COLANDER_OK)
         return code;
     if (filter_checksum(ending->directory, 0, ending->offset) !=
@@ -543,14 +549,14 @@ decode_directory(const struct ending *ending, const char *path,
 }
 
 enum colander_code
-filter_directory_read(int fd, const char *path, struct filter_file **file,
-                      struct colander_error *err)
+filter_directory_read(const struct filter_source *source,
+                      struct filter_file **file, struct colander_error *err)
 {
     struct ending ending = {0};
-    enum colander_code code = read_ending(&ending, fd, path, err);
+    enum colander_code code = read_ending(&ending, source, err);
 
     if (code == COLANDER_OK)
-        code = decode_directory(&ending, path, file, err);
+        code = decode_directory(&ending, source->path, file, err);
     free(ending.bytes);
     return code;
 }

@@ -19,20 +19,26 @@
 #define FILTER_CHECKSUM_SIZE 8
 #define FILTER_BLOCK_SIZE_MAX (UINT32_C(1) << 30)
 
-/* Reads the end of the file `fd`, which is called `path` (copied). On success
- * *file has one reference and no cache. */
+/* A file that is read. Borrowed. */
+struct filter_source {
+    int fd;                                     /* of the file, */
+    const struct colander_remote_files *remote; /* unless this is not NULL */
+    const char *path;
+};
+
+/* Reads the end of the file; its path is copied. On success *file has one
+ * reference and no cache. */
 COLANDER_CHECKED enum colander_code
-filter_directory_read(int fd, const char *path, struct filter_file **file,
-                      struct colander_error *err);
+filter_directory_read(const struct filter_source *source,
+                      struct filter_file **file, struct colander_error *err);
 
 /* Frees a file, whatever its references. NULL is allowed. */
 void filter_directory_free(struct filter_file *file);
 
 /* Reads `size` bytes. Fails with CORRUPT if the file has fewer. */
-COLANDER_CHECKED enum colander_code filter_read(int fd, const char *path,
-                                                uint8_t *bytes, size_t size,
-                                                uint64_t offset,
-                                                struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+filter_read(const struct filter_source *source, uint8_t *bytes, size_t size,
+            uint64_t offset, struct colander_error *err);
 
 /* Reports that the file is damaged. Returns CORRUPT. */
 enum colander_code filter_fail_damaged(const char *path, const char *what,

@@ -25,21 +25,31 @@ open_to_read(const char *path, int *fd, struct colander_error *err)
 }
 
 enum colander_code
-filter_file_open(const char *path, struct block_cache *cache,
-                 struct filter_file **file, struct colander_error *err)
+filter_file_open_remote(const char *path,
+                        const struct colander_remote_files *remote,
+                        struct block_cache *cache, struct filter_file **file,
+                        struct colander_error *err)
 {
+    struct filter_source source = {-1, remote, path};
     enum colander_code code;
-    int fd;
 
     *file = NULL;
-    code = open_to_read(path, &fd, err);
+    code = open_to_read(path, &source.fd, err);
     if (code != COLANDER_OK)
         return code;
-    code = filter_directory_read(fd, path, file, err);
-    (void)close(fd);
-    if (code == COLANDER_OK)
+    code = filter_directory_read(&source, file, err);
+    (void)close(source.fd);
+    if (code == COLANDER_OK) {
         (*file)->cache = cache;
+        (*file)->remote = remote;
+    }
     return code;
+}
+
+static struct filter_source
+source_of(const struct filter_file *file, int fd)
+{
+    return (struct filter_source){fd, file->remote, file->path};
 }
 
 void
@@ -87,9 +97,9 @@ read_place(const struct filter_file *file, int fd,
            const struct filter_place *place, uint8_t *bytes,
            struct colander_error *err)
 {
-    enum colander_code code =
-        filter_read(fd, file->path, bytes, place->size + FILTER_CHECKSUM_SIZE,
-                    place->offset, err);
+    const struct filter_source source = source_of(file, fd);
+    enum colander_code code = filter_read(
+        &source, bytes, place->size + FILTER_CHECKSUM_SIZE, place->offset, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -140,8 +150,11 @@ load_block(const struct filter_file *file, enum filter_block_kind kind,
         block_cache_allocate(file->cache, place->size + FILTER_CHECKSUM_SIZE);
     if (loaded == NULL)
         return filter_fail_memory(file->path, err);
-    code = open_to_read(file->path, &fd, err);
-    if (code == COLANDER_OK) {
+    if (file->remote != NULL)
+        code = read_place(file, -1, place, block_cache_bytes(loaded), err);
+    else
+        code = open_to_read(file->path, &fd, err);
+    if (code == COLANDER_OK && file->remote == NULL) {
         code = read_place(file, fd, place, block_cache_bytes(loaded), err);
         (void)close(fd);
     }
@@ -297,17 +310,18 @@ check_ends(const struct filter_file *file, int fd, struct colander_error *err)
 {
     uint8_t expected[FILTER_BEGINNING_SIZE];
     uint8_t found[FILTER_BEGINNING_SIZE];
+    const struct filter_source source = source_of(file, fd);
     struct filter_file *now;
     enum colander_code code;
     bool is_same;
 
-    code = filter_read(fd, file->path, found, sizeof(found), 0, err);
+    code = filter_read(&source, found, sizeof(found), 0, err);
     if (code != COLANDER_OK)
         return code;
     filter_beginning(file->version, file->salt, expected);
     if (memcmp(found, expected, sizeof(found)) != 0)
         return filter_fail_damaged(file->path, "its header is damaged", err);
-    code = filter_directory_read(fd, file->path, &now, err);
+    code = filter_directory_read(&source, &now, err);
     if (code != COLANDER_OK)
         return code;
     is_same = now->size == file->size && now->checksum == file->checksum;

@@ -96,7 +96,7 @@ find_order_bound(void *context, const struct bound_request *request,
     if (family == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     settings_unref(settings);
-    code = plan_view(filters, family, &view, err);
+    code = plan_view(filters, family, NULL, &view, err);
     if (code == COLANDER_OK &&
         request->rows <= view->row_count / PART_OF_ROWS) {
         code = find_type(view, request, &ends, err);

@@ -39,6 +39,7 @@ struct planning {
     uint64_t *slots; /* a bit for each that may match */
     size_t slot_words;
     uint64_t *hash_slots; /* the same for each hash; NULL: not kept */
+    uint64_t *may_match;  /* a bit for each file; NULL: all may */
     uint64_t row_count;   /* approximate rows that a scan would read */
     bool is_whole_range;  /* the find has no bounds; the rows are counted */
     uint64_t cost;        /* of the candidates so far, */
@@ -489,7 +490,8 @@ open_recent(struct planning *planning, struct family_filters *family,
 
 enum colander_code
 plan_view(struct filters *filters, struct family_filters *family,
-          struct file_view **view, struct colander_error *err)
+          const uint64_t *files, struct file_view **view,
+          struct colander_error *err)
 {
     enum colander_code code;
     bool is_opened = false;
@@ -498,7 +500,8 @@ plan_view(struct filters *filters, struct family_filters *family,
     if (code != COLANDER_OK || !(*view)->has_pending)
         return code;
     for (size_t i = 0; code == COLANDER_OK && i < (*view)->file_count; i++) {
-        if ((*view)->files[i]->state != FILE_PENDING)
+        if ((*view)->files[i]->state != FILE_PENDING ||
+            (files != NULL && (files[i / 64] >> i % 64 & 1) == 0))
             continue;
         code = filters_open_pending(filters, (*view)->files[i], err);
         is_opened = true;
@@ -509,6 +512,28 @@ plan_view(struct filters *filters, struct family_filters *family,
         code = registry_view(&filters->registry, family, view, err);
     }
     return code;
+}
+
+/* Takes the view of a store whose files are far away, and opens the filters
+ * that are not ruled out. No file comes or goes there. */
+static enum colander_code
+take_remote_view(struct planning *planning, struct family_filters *family,
+                 struct colander_error *err)
+{
+    const struct stream_find *find = planning->find;
+    struct plan *plan = planning->plan;
+    enum colander_code code =
+        registry_view(&find->filters->registry, family, &plan->view, err);
+
+    if (code == COLANDER_OK)
+        code = rule_out_files(find->filters, plan->view, find->request->query,
+                              &planning->may_match, err);
+    file_view_release(plan->view);
+    plan->view = NULL;
+    return code == COLANDER_OK
+               ? plan_view(find->filters, family, planning->may_match,
+                           &plan->view, err)
+               : code;
 }
 
 /* Allocates the bits for the hierarchy's answers, and for files after them. */
@@ -563,10 +588,13 @@ plan_files(struct planning *planning, const uint64_t *marks,
     explain->files_pruned = explain->files_located = 0;
     explain->files_read = explain->files_unsure = 0;
     for (size_t i = 0; i < view->file_count && code == COLANDER_OK; i++) {
-        if ((marks[i / 64] >> i % 64 & 1) != 0)
+        if ((marks[i / 64] >> i % 64 & 1) != 0) {
             code = plan_any_file(planning, view->files[i], err);
-        else
-            explain->files_pruned++;
+            continue;
+        }
+        explain->files_pruned++;
+        if (!planning->is_whole_range) /* a scan would read it */
+            planning->row_count += sst_file_rows(view->files[i]);
     }
     return code;
 }
@@ -598,6 +626,8 @@ find_sources(struct planning *planning, struct colander_error *err)
         /* in a range, rows are counted */
         memset(marks, 0xff, words * sizeof(*marks));
     }
+    for (size_t i = 0; i < words && planning->may_match != NULL; i++)
+        marks[i] &= planning->may_match[i];
     if (planning->is_whole_range)
         fetch_files(planning, marks);
     return plan_files(planning, marks, err);
@@ -708,8 +738,10 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     code = open_recent(&planning, family, settings, err);
     settings_unref(settings);
-    if (code == COLANDER_OK)
-        code = plan_view(find->filters, family, &plan->view, err);
+    if (code == COLANDER_OK && find->filters->remote != NULL)
+        code = take_remote_view(&planning, family, err);
+    else if (code == COLANDER_OK)
+        code = plan_view(find->filters, family, NULL, &plan->view, err);
     if (code == COLANDER_OK)
         code = find_sources(&planning, err);
     if (code == COLANDER_OK)
@@ -720,6 +752,7 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
     piece_answers_release(&planning.pieces);
     free(planning.slots);
     free(planning.hash_slots);
+    free(planning.may_match);
     if (code != COLANDER_OK)
         plan_release(plan);
     return code;

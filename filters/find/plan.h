@@ -28,11 +28,20 @@ COLANDER_CHECKED enum colander_code plan_make(struct plan *plan,
 
 void plan_release(struct plan *plan);
 
-/* Takes the view of a family, and opens the filters of its files. *view may be
- * set, and must be released, even on failure. */
+/* Takes the view of a family, and opens the filters of its files; with `files`
+ * (NULL: all) only those whose bit is set. *view may be set, and must be
+ * released, even on failure. */
 COLANDER_CHECKED enum colander_code plan_view(struct filters *filters,
                                               struct family_filters *family,
+                                              const uint64_t *files,
                                               struct file_view **view,
                                               struct colander_error *err);
+
+/* Sets *files, which the caller frees, to a bit for each file of the view: not
+ * set for those in which no row matches, as the summaries say. */
+COLANDER_CHECKED enum colander_code
+rule_out_files(struct filters *filters, const struct file_view *view,
+               const struct filter_query *query, uint64_t **files,
+               struct colander_error *err);
 
 #endif

@@ -67,7 +67,8 @@ filters_open_pending(struct filters *filters, struct sst_file *file,
     if (!filter_path_of_sst(&filters->names, file->number, file->size, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
-    code = filter_file_open(path, filters->commons->cache, &filter, &failure);
+    code = filter_file_open_remote(path, filters->remote,
+                                   filters->commons->cache, &filter, &failure);
     if (code == COLANDER_OK)
         code =
             filter_check_head(&filter->head, file->entry_count,
@@ -151,18 +152,18 @@ presence_from_blocks(const struct filter_file *filter,
     return code;
 }
 
-/* Builds the presence of a part in the size that the settings require. */
-static enum colander_code
-make_presence(const struct filter_file *filter, const struct filter_part *part,
-              const struct settings *settings, struct presence *presence,
-              struct colander_error *err)
+enum colander_code
+filters_make_presence(const struct filter_file *filter,
+                      const struct filter_part *part,
+                      const struct presence_shape *wanted,
+                      struct presence *presence, struct colander_error *err)
 {
     bool is_kept = part->presence.block_count != 0;
     struct presence_shape shape = part->presence;
     enum colander_code code;
 
     if (!is_kept) {
-        shape = settings_presence_shape(settings, part->hash_count);
+        shape = *wanted;
         shape.hash_bits = part->shape.hash_bits;
     }
     code = presence_init(presence, &shape, err);
@@ -190,8 +191,12 @@ filters_load(struct filters *filters, struct sst_file *file,
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to load a filter");
     while (code == COLANDER_OK && done < count) {
-        code = make_presence(file->filter, &file->filter->parts[done], settings,
-                             &presences[done], err);
+        const struct filter_part *part = &file->filter->parts[done];
+        const struct presence_shape shape =
+            settings_presence_shape(settings, part->hash_count);
+
+        code = filters_make_presence(file->filter, part, &shape,
+                                     &presences[done], err);
         done += code == COLANDER_OK;
     }
     if (code == COLANDER_OK &&

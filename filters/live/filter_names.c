@@ -54,8 +54,8 @@ filter_tag_draw(struct filter_names *names, uint8_t tag[SST_TAG_SIZE])
 
 /* Returns the directory, and creates it on first use. NULL while the store's
  * own directory does not exist, or if memory is short. */
-static const char *
-find_directory(struct filter_names *names)
+const char *
+filter_names_directory(struct filter_names *names)
 {
     const char *directory;
 
@@ -93,7 +93,7 @@ bool
 filter_path_of_tag(struct filter_names *names, const uint8_t tag[SST_TAG_SIZE],
                    char path[FILTER_PATH_MAX])
 {
-    const char *directory = find_directory(names);
+    const char *directory = filter_names_directory(names);
     char hex[2 * SST_TAG_SIZE + 1];
 
     write_hex(tag, SST_TAG_SIZE, hex);
@@ -105,7 +105,7 @@ bool
 filter_path_of_sst(struct filter_names *names, uint64_t number, uint64_t size,
                    char path[FILTER_PATH_MAX])
 {
-    const char *directory = find_directory(names);
+    const char *directory = filter_names_directory(names);
 
     return directory != NULL &&
            fits(snprintf(path, FILTER_PATH_MAX, FILTER_NAME, directory, number,
@@ -146,7 +146,7 @@ filter_publish(struct filter_names *names, const char *path, uint64_t number,
     if (rename(path, name) != 0)
         return COLANDER_FAIL(err, COLANDER_IO, "cannot put '%s' in place: %s",
                              name, strerror(errno));
-    sync_directory(find_directory(names));
+    sync_directory(filter_names_directory(names));
     return COLANDER_OK;
 }
 
@@ -200,7 +200,7 @@ filter_names_visit_leftovers(struct filter_names *names,
                                            const char *name),
                              void *context)
 {
-    const char *directory = find_directory(names);
+    const char *directory = filter_names_directory(names);
     DIR *listing = directory == NULL ? NULL : opendir(directory);
     struct dirent *entry;
 

@@ -24,7 +24,7 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
 
     if (has_rows)
         output_add_left_out(run->context, &report);
-    if (is_whole)
+    if (is_whole && session->reader == NULL) /* it reads many rows */
         find_run_add_hint(run, &report);
     if (report.text.size > 0 && (explains || shows_costs || has_rows))
         report_add(&report, "\n");
@@ -35,6 +35,8 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
         explanation_add(&run->explanation, &report);
     else if (shows_costs)
         explanation_add_counts(&run->explanation, &report);
+    if (explains || shows_costs)
+        session_add_reads(session, &report);
     else if (has_rows)
         report_add(&report, "%s", NUMBER_OF(run->explanation.row_count, "row"));
     if (session->client == NULL)

@@ -36,7 +36,8 @@ run_task(struct entries *entries, void *context)
 static enum session_exit
 run_shell(struct session *session, const struct arguments *arguments)
 {
-    const bool is_read_only = arguments_has(arguments, "readonly");
+    const bool is_read_only = arguments_has(arguments, "readonly") ||
+                              session_is_address(arguments->words[0]);
     struct task task = {
         .code = arguments_value(arguments, "e"),
         .words = arguments->words + 1,

@@ -69,7 +69,10 @@ print_lines(FILE *file, const struct family_stats *stats, bool is_last,
 
     report_line(&report, "family", "%s", "");
     report_add_text(&report, colander_slice_text(stats->name));
-    report_line(&report, "rows", "about %s", THOUSANDS(sizes->key_count));
+    if (sizes->key_count == 0 && sizes->sst_count > 0) /* elsewhere */
+        report_line(&report, "rows", "not known without reading all files");
+    else
+        report_line(&report, "rows", "about %s", THOUSANDS(sizes->key_count));
     report_line(&report, "files", "%s, %s; %s of rows in no file",
                 NUMBER_OF(sizes->sst_count, "SST file"),
                 NUMBER_OF(sizes->sst_size, "byte"),
