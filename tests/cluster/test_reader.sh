@@ -24,6 +24,7 @@ cold() { rm -rf "$COLANDER_CACHE"; }
 costs() {
     local most=$1 before after
     shift
+    has_filters || most=1000000 # then a find reads all rows
     before=$(gets)
     run 0 "$@"
     after=$(gets)
@@ -55,7 +56,7 @@ expected=$(cat "$work/out")
 cold
 costs 40 find "$address" rows n=999999 --explain
 [ ! -s "$work/out" ] || complain 'there is no such row'
-if [ "${COLANDER_FILTERS:-1}" = 1 ]; then
+if has_filters; then
     says_some '^files +([0-9]+): \1 pruned by the hierarchy'
     says_some '^objects +[0-9.]+ kB fetched by [0-9]+ reads, '
 fi
