@@ -17,8 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define LOOK_MS 60000 /* for new partitions */
-#define STATE_MS 200  /* between two looks at the state */
+#define LOOK_MS 60000   /* for new partitions */
+#define SERVE_EVERY 128 /* records */
+#define STATE_MS 200    /* between two looks at the state */
 
 /* -------------------------------------------------------------- opening --- */
 
@@ -28,7 +29,7 @@ open_client(struct topic_reader *reader, struct colander_error *err)
     static const struct kafka_setting settings[] = {
         {"client.id", "colander"},
         {"queued.max.messages.kbytes", "65536"}, /* in the one queue */
-        {"queued.min.messages", "1000000"},      /* bytes decide */
+        {"queued.min.messages", "200000"},
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.max.bytes", "8388608"},
         {"fetch.error.backoff.ms", "100"},
@@ -332,7 +333,8 @@ topic_reader_next(struct topic_reader *reader, unsigned wait_ms,
     do {
         if (reader->message != NULL)
             rd_kafka_message_destroy(reader->message);
-        code = serve(reader, err);
+        if (wait_ms > 0 || reader->served++ % SERVE_EVERY == 0)
+            code = serve(reader, err);
         message = rd_kafka_consume_queue(reader->queue,
                                          is_over(reader) ? 0 : (int)wait_ms);
         reader->message = message;

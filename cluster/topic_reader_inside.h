@@ -51,6 +51,7 @@ struct topic_reader {
     struct topic *topics; /* as many as the address has */
     char cluster[TOPIC_CLUSTER_MAX];
     rd_kafka_message_t *message; /* that was passed on last */
+    unsigned served;             /* records since the state was looked at */
     uint64_t looked_us;          /* for partitions */
     uint64_t counted_us;         /* the state */
     uint64_t sent_twice;

@@ -214,6 +214,10 @@ struct colander_load_stream {
                                struct colander_slice *value, bool *found,
                                struct colander_error *err);
 
+    /* Whether so many records wait that rows may appear later, if they then
+     * cost less: as those of a large load. */
+    bool (*is_behind)(void *context);
+
     /* Gets the rejected records, borrowed. The key is {topic, partition,
      * offset}, so that one which is read again is the same row. */
     struct colander_family *rejects;

@@ -51,13 +51,22 @@ writer_run_count_flow(struct writer *writer, size_t text_size)
     writer->flow_text += text_size;
 }
 
+/* Whether the records of a stream wait, so that rows may. */
+static bool
+is_behind(const struct writer *writer)
+{
+    const struct colander_load_stream *stream = writer->options->stream;
+
+    return stream != NULL && stream->is_behind(stream->context);
+}
+
 /* Whether rows go in runs now. */
 static bool
 is_large(const struct writer *writer)
 {
     const uint64_t large = writer->limits->large_size;
 
-    return writer->stats->bytes_all >= large ||
+    return writer->stats->bytes_all >= large || is_behind(writer) ||
            (is_pipe(writer) && writer->flow_text >= large &&
             !is_late(writer, writer->flow_begun));
 }
@@ -111,7 +120,8 @@ writer_run_is_due(const struct writer *writer)
 
     return writer->may_run && writer->run != NULL && writer->has_end &&
            (writer->run_size >= size || writer->run_text / RUN_TEXT >= size ||
-            (is_pipe(writer) && is_late(writer, writer->run_begun)));
+            (is_pipe(writer) && is_late(writer, writer->run_begun) &&
+             !is_behind(writer)));
 }
 
 static void *

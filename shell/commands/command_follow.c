@@ -20,6 +20,7 @@
 
 #define REJECTS_SHOWN 10 /* one by one; the others are counted */
 #define REJECTS_NAME ".rejects"
+#define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
 struct follow_command {
     const struct session *session;
@@ -72,6 +73,15 @@ mark(void *context, struct colander_slice *name, struct colander_slice *value,
      bool *found, struct colander_error *err)
 {
     return topic_reader_mark(context, name, value, found, err);
+}
+
+static bool
+is_behind(void *context)
+{
+    struct topic_reader_state state;
+
+    topic_reader_state(context, &state);
+    return state.lag >= FAR_BEHIND;
 }
 
 /* -------------------------------------------------------------- reports --- */
@@ -234,8 +244,8 @@ open_load(struct follow_command *command, const char *name,
     struct colander_load_options *options = &command->asked.options;
     enum colander_code code = open_families(command, name, err);
 
-    command->stream =
-        (struct colander_load_stream){NULL, next, mark, command->rejects};
+    command->stream = (struct colander_load_stream){NULL, next, mark, is_behind,
+                                                    command->rejects};
     options->stream = &command->stream;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
