@@ -15,21 +15,51 @@
 #define RESTARTS_MAX 100 /* of a partition, without a record */
 #define RESTART_MS 50
 
-struct offsets_request {
+/* One answer about a partition: where a time is, or the beginning or end. */
+struct offset_request {
     const struct topic_reader *reader;
-    const struct part *part;
-    int64_t low;
-    int64_t high;
+    rd_kafka_topic_partition_list_t *list; /* of the partition */
+    int64_t time_ms;
 };
 
 static rd_kafka_resp_err_t
-ask_offsets(void *context)
+ask_offset(void *context)
 {
-    struct offsets_request *request = context;
+    struct offset_request *request = context;
+    rd_kafka_topic_partition_t *asked = &request->list->elems[0];
+    rd_kafka_resp_err_t error;
 
-    return rd_kafka_query_watermark_offsets(
-        request->reader->client, request->part->topic->name,
-        request->part->number, &request->low, &request->high, TOPIC_ASK_MS);
+    asked->offset = request->time_ms;
+    error = rd_kafka_offsets_for_times(request->reader->client, request->list,
+                                       TOPIC_ASK_MS);
+    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
+}
+
+/* Sets *offset to that of the first record that is not before a time; negative:
+ * there is none. Of RD_KAFKA_OFFSET_BEGINNING and END, which brokers take for
+ * times, to that of the first, or that after the last.
+ * (rd_kafka_query_watermark_offsets of librdkafka 2.0 asks for both at once, and
+ * drops the error of the first answer.) */
+static enum colander_code
+find_offset(const struct topic_reader *reader, const struct part *part,
+            int64_t time_ms, int64_t *offset, struct colander_error *err)
+{
+    struct offset_request request = {
+        reader, rd_kafka_topic_partition_list_new(1), time_ms};
+    rd_kafka_resp_err_t error;
+
+    (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
+                                            part->number);
+    error = kafka_try(&reader->options.brokers, reader->client, ask_offset,
+                      &request);
+    *offset = request.list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(request.list);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return COLANDER_OK;
+    if (kafka_is_stopped(&reader->options.brokers))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    return kafka_fail(error, "cannot find offsets of", part->topic->name,
+                      part->number, err);
 }
 
 /* Sets *low to the offset of the first record that brokers have, and *high to
@@ -38,62 +68,18 @@ static enum colander_code
 find_offsets(const struct topic_reader *reader, const struct part *part,
              int64_t *low, int64_t *high, struct colander_error *err)
 {
-    struct offsets_request request = {reader, part, 0, 0};
-    const rd_kafka_resp_err_t error = kafka_try(
-        &reader->options.brokers, reader->client, ask_offsets, &request);
+    enum colander_code code =
+        find_offset(reader, part, RD_KAFKA_OFFSET_BEGINNING, low, err);
 
-    *low = request.low;
-    *high = request.high;
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
-        return COLANDER_OK;
-    if (kafka_is_stopped(&reader->options.brokers))
-        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-    return kafka_fail(error, "cannot find the offsets of", part->topic->name,
-                      part->number, err);
-}
-
-struct time_request {
-    const struct topic_reader *reader;
-    rd_kafka_topic_partition_list_t *list;
-};
-
-static rd_kafka_resp_err_t
-ask_time(void *context)
-{
-    struct time_request *request = context;
-    rd_kafka_topic_partition_t *asked = &request->list->elems[0];
-    rd_kafka_resp_err_t error;
-
-    asked->offset = request->reader->options.from_ms;
-    error = rd_kafka_offsets_for_times(request->reader->client, request->list,
-                                       TOPIC_ASK_MS);
-    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
-}
-
-/* Sets *offset to that of the first record that is not before the time, or
- * `high`. */
-static enum colander_code
-find_time(const struct topic_reader *reader, const struct part *part,
-          int64_t high, int64_t *offset, struct colander_error *err)
-{
-    struct time_request request = {reader,
-                                   rd_kafka_topic_partition_list_new(1)};
-    rd_kafka_resp_err_t error;
-
-    (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
-                                            part->number);
-    error =
-        kafka_try(&reader->options.brokers, reader->client, ask_time, &request);
-    *offset = request.list->elems[0].offset;
-    if (*offset < 0)
-        *offset = high;
-    rd_kafka_topic_partition_list_destroy(request.list);
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
-        return COLANDER_OK;
-    if (kafka_is_stopped(&reader->options.brokers))
-        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-    return kafka_fail(error, "cannot find the time in", part->topic->name,
-                      part->number, err);
+    if (code == COLANDER_OK)
+        code = find_offset(reader, part, RD_KAFKA_OFFSET_END, high, err);
+    if (code == COLANDER_OK && (*low < 0 || *high < *low))
+        code =
+            COLANDER_FAIL(err, COLANDER_IO,
+                          "topic '%s', partition %d: a broker says that it "
+                          "begins at offset %" PRId64 " and ends at %" PRId64,
+                          part->topic->name, (int)part->number, *low, *high);
+    return code;
 }
 
 enum colander_code
@@ -171,6 +157,7 @@ begin_mark(const struct topic_reader *reader, struct part *part, bool is_new,
            int64_t low, int64_t high, struct colander_error *err)
 {
     struct topic_mark *mark = &part->mark;
+    enum colander_code code = COLANDER_OK;
     struct timespec now;
 
     (void)clock_gettime(CLOCK_REALTIME, &now);
@@ -182,8 +169,11 @@ begin_mark(const struct topic_reader *reader, struct part *part, bool is_new,
     if (!is_new && reader->options.from == TOPIC_FROM_END)
         mark->offset = high;
     if (!is_new && reader->options.from == TOPIC_FROM_TIME)
-        return find_time(reader, part, high, &mark->offset, err);
-    return COLANDER_OK;
+        code = find_offset(reader, part, reader->options.from_ms, &mark->offset,
+                           err);
+    if (mark->offset < 0) /* all are before the time */
+        mark->offset = high;
+    return code;
 }
 
 /* Begins to read a partition; `is_new`: it was not there when the reader was

@@ -1,0 +1,183 @@
+/*
+ * Errors that brokers answer to each kind of request: records are read, or sent,
+ * all the same and each once, or it fails and says why; then the next try is
+ * right.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cluster/topic.h"
+#include "support/store_fixture.h"
+
+#include <librdkafka/rdkafka.h>
+#include <librdkafka/rdkafka_mock.h>
+
+#define RECORDS 20
+#define CODES 90 /* errors of brokers: 1 to this */
+
+enum { PRODUCE = 0, FETCH = 1, LIST_OFFSETS = 2 }; /* requests */
+
+/* Fast retries. */
+static const char *const settings[] = {"fetch.error.backoff.ms=1",
+                                       "fetch.wait.max.ms=10"};
+
+struct cluster {
+    rd_kafka_t *client;
+    rd_kafka_mock_cluster_t *mock;
+    char address[300];
+};
+
+static void
+start(struct cluster *it)
+{
+    rd_kafka_conf_t *conf = rd_kafka_conf_new();
+    char reason[200];
+
+    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", NULL, 0);
+    rd_kafka_conf_set_log_cb(conf, NULL);
+    it->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof(reason));
+    assert_non_null(it->client);
+    it->mock = rd_kafka_handle_mock_cluster(it->client);
+    snprintf(it->address, sizeof(it->address), "kafka://%s/t",
+             rd_kafka_mock_cluster_bootstraps(it->mock));
+    rd_kafka_mock_topic_create(it->mock, "t", 1, 1);
+}
+
+static void
+fail_next(const struct cluster *it, int16_t request, int code)
+{
+    rd_kafka_mock_push_request_errors(it->mock, request, 1,
+                                      (rd_kafka_resp_err_t)code);
+}
+
+/* Sends records with these numbers. */
+static enum colander_code
+send_some(const struct cluster *it, int from, int until,
+          struct colander_error *err)
+{
+    const struct topic_broker_options options = {.address = it->address};
+    struct topic_writer *writer;
+    enum colander_code code = topic_writer_open(&options, &writer, err);
+
+    if (code == COLANDER_OK)
+        topic_writer_begin(writer, 7);
+    for (int i = from; i < until && code == COLANDER_OK; i++) {
+        char text[20];
+        const int size = snprintf(text, sizeof(text), "%d", i);
+
+        code = topic_writer_put(writer, (uint64_t)i, colander_slice_of("k", 1),
+                                colander_slice_of(text, (size_t)size), err);
+    }
+    if (code == COLANDER_OK)
+        code = topic_writer_flush(writer, err);
+    topic_writer_close(writer);
+    return code;
+}
+
+/* Reads the topic from its beginning. *count: records, from 0 on, each once. */
+static enum colander_code
+read_all(struct store_fixture *fixture, const struct cluster *it, int *count,
+         struct colander_error *err)
+{
+    const struct topic_reader_options options = {
+        .brokers = {it->address, settings, 2, NULL, NULL},
+        .is_once = true,
+        .restarts = true,
+    };
+    struct topic_reader *reader;
+    bool is_end = false;
+    enum colander_code code = topic_reader_open(
+        fixture->store, kept_family(fixture, "rows"), &options, &reader, err);
+
+    *count = 0;
+    while (code == COLANDER_OK && !is_end) {
+        struct topic_record record;
+        bool found;
+
+        code = topic_reader_next(reader, 100, &record, &found, &is_end, err);
+        if (code == COLANDER_OK && found) {
+            char text[20] = "";
+
+            assert_true(record.value.size < sizeof(text));
+            memcpy(text, record.value.data, record.value.size);
+            assert_int_equal(atoi(text), *count);
+            ++*count;
+        }
+    }
+    topic_reader_close(reader);
+    return code;
+}
+
+static void
+check_reads(struct store_fixture *fixture, int16_t request)
+{
+    struct cluster it;
+    int failed_count = 0;
+    int count;
+
+    start(&it);
+    OK(send_some(&it, 0, RECORDS, NULL));
+    for (int code = 1; code <= CODES; code++) {
+        struct colander_error err = {.message = ""};
+        enum colander_code got;
+
+        fail_next(&it, request, code);
+        got = read_all(fixture, &it, &count, &err);
+        if (got == COLANDER_OK)
+            assert_int_equal(count, RECORDS);
+        else
+            assert_non_null(strstr(err.message, "topic 't'"));
+        failed_count += got != COLANDER_OK;
+        rd_kafka_mock_clear_request_errors(it.mock, request);
+        close_kept_families(fixture);
+    }
+    OK(read_all(fixture, &it, &count, NULL));
+    assert_int_equal(count, RECORDS);
+    assert_true(failed_count > 0 && failed_count < CODES);
+    rd_kafka_destroy(it.client);
+}
+
+FIXTURE_TEST(errors_of_fetches_lose_no_record)
+{
+    check_reads(fixture, FETCH);
+}
+
+FIXTURE_TEST(errors_of_offsets_lose_no_record)
+{
+    check_reads(fixture, LIST_OFFSETS);
+}
+
+/* What a refused load has sent is not known; it is sent again, and read once. */
+FIXTURE_TEST(errors_of_produces_lose_no_record)
+{
+    struct cluster it;
+    int failed_count = 0;
+    int sent = 0;
+    int count;
+
+    start(&it);
+    for (int code = 1; code <= CODES; code++) {
+        struct colander_error err = {.message = ""};
+
+        if (code == RD_KAFKA_RESP_ERR_DUPLICATE_SEQUENCE_NUMBER)
+            continue; /* it says that the broker has the records */
+        fail_next(&it, PRODUCE, code);
+        if (send_some(&it, sent, sent + 3, &err) != COLANDER_OK) {
+            assert_non_null(strstr(err.message, "topic 't'"));
+            failed_count++;
+            rd_kafka_mock_clear_request_errors(it.mock, PRODUCE);
+            OK(send_some(&it, sent, sent + 3, NULL));
+        }
+        rd_kafka_mock_clear_request_errors(it.mock, PRODUCE);
+        sent += 3;
+    }
+    OK(read_all(fixture, &it, &count, NULL));
+    assert_int_equal(count, sent);
+    assert_true(failed_count > 0 && failed_count < CODES);
+    rd_kafka_destroy(it.client);
+}
+
+int
+main(void)
+{
+    return tests_run(NULL, NULL);
+}
