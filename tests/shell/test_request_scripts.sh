@@ -59,6 +59,8 @@ prints_some 'the script has a zero byte'
 lua 'return 1' '?safe=0'
 prints_some "unknown parameter 'safe'"
 
+clients=()
+
 # After rows an error is the last line.
 lua 'print(tweets:find{user = "Smith"}) error("late")'
 [ "$(wc -l <out)" = 1 ] || [ "$got" = 200 ] || complain "late: $got $(tail -1 out)"
@@ -83,7 +85,17 @@ done
 run 0 find demo tweets --count
 prints 100000
 
-# Each of these ends in time.
+# Each of these ends in time. Four run at once.
+ends() { # SCRIPT NUMBER
+    local status
+
+    status=$(curl -sS --unix-socket demo/SOCKET -o "out.$2" -w '%{http_code}' \
+        --data-binary "$1" 'http://demo/lua?timeout=1s')
+    [ "$status" = 504 ] ||
+        echo "'$1' is answered $status: $(head -c 300 "out.$2")" >>wrong
+}
+count=0
+: >wrong
 for script in 'while true do end' \
     'while true do pcall(function() while true do end end) end' \
     'coroutine.wrap(function() while true do end end)()' \
@@ -97,9 +109,12 @@ for script in 'while true do end' \
     'table.sort({3, 2, 1}, function() while true do end end)' \
     'return tostring(setmetatable({}, {__tostring = function() while true do end end}))' \
     'error(setmetatable({}, {__tostring = function() while true do end end}))'; do
-    lua "$script" '?timeout=1s'
-    [ "$got" = 504 ] || complain "'$script' is answered $got: $(head -c 300 out)"
+    ends "$script" $((++count)) &
+    clients+=($!)
+    [ $((count % 4)) != 0 ] || wait "${clients[@]}"
 done
+wait "${clients[@]}"
+[ ! -s wrong ] || complain "$(cat wrong)"
 for script in 'string.rep("", 1 << 62)' \
     'table.insert(setmetatable({}, {__len = function() return 1 << 40 end}), 1, 1)' \
     'table.concat(setmetatable({}, {__len = function() return 1 << 60 end}))' \
