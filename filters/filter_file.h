@@ -36,8 +36,8 @@
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
 #define FILTER_FILE_VERSION_WORDS 4   /* words, */
-#define FILTER_FILE_VERSION_ORDERS 5  /* orders that are read, */
 #define FILTER_FILE_VERSION_DICTIONARIES 5
+#define FILTER_FILE_VERSION_ORDERS 6 /* orders that are read, */
 #define FILTER_FILE_VERSION_WORD_COLUMNS 6
 #define FILTER_PATHS_MAX 64 /* of a list of columns */
 
