@@ -38,8 +38,8 @@ ask_offset(void *context)
 /* Sets *offset to that of the first record that is not before a time; negative:
  * there is none. Of RD_KAFKA_OFFSET_BEGINNING and END, which brokers take for
  * times, to that of the first, or that after the last.
- * (rd_kafka_query_watermark_offsets of librdkafka 2.0 asks for both at once, and
- * drops the error of the first answer.) */
+ * (rd_kafka_query_watermark_offsets of librdkafka 2.0 asks for both at once,
+ * and drops the error of the first answer.) */
 static enum colander_code
 find_offset(const struct topic_reader *reader, const struct part *part,
             int64_t time_ms, int64_t *offset, struct colander_error *err)

@@ -214,7 +214,7 @@ struct colander_load_stream {
                                struct colander_slice *value, bool *found,
                                struct colander_error *err);
 
-    /* Whether so many records wait that rows may appear later, if they then
+    /* Whether many records wait, so that rows may appear later, if they then
      * cost less: as those of a large load. */
     bool (*is_behind)(void *context);
 

@@ -182,13 +182,6 @@ run_help(struct session *session, const struct arguments *arguments)
     name = arguments->words[0];
     name += is_shell(session) && name[0] == '.'; /* as it is typed */
     command = command_by_name(session, name);
-#ifndef COLANDER_CLUSTER
-    if (strcmp(argv[0], "follow") == 0 ||
-        (argc > 1 && strncmp(argv[1], "kafka://", 8) == 0))
-        return session_complain(session, SESSION_USAGE,
-                                "this program was built without topics of "
-                                "Kafka: COLANDER_CLUSTER=OFF");
-#endif
     if (command == NULL && suggests_command(session, name))
         return SESSION_USAGE;
     if (command == NULL)
@@ -412,6 +405,13 @@ command_run(struct session *session, int argc, const char *const *argv)
     struct colander_error err;
     enum session_exit status;
 
+#ifndef COLANDER_CLUSTER
+    if (strcmp(argv[0], "follow") == 0 ||
+        (argc > 1 && strncmp(argv[1], "kafka://", 8) == 0))
+        return session_complain(session, SESSION_USAGE,
+                                "this program was built without topics of "
+                                "Kafka: COLANDER_CLUSTER=OFF");
+#endif
     if (command == NULL && suggests_command(session, argv[0]))
         return SESSION_USAGE;
     if (command == NULL)

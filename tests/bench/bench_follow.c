@@ -43,7 +43,7 @@ struct experiment {
     struct bench_turns turns;
 };
 
-/* --------------------------------------------------------------- brokers --- */
+/* -------------------------------------------------------------- brokers --- */
 
 static void
 start_brokers(struct experiment *it, uint64_t size)
@@ -105,7 +105,7 @@ send_lines(const struct experiment *it)
     bench_unmap(file);
 }
 
-/* ----------------------------------------------------------------- turns --- */
+/* ---------------------------------------------------------------- turns --- */
 
 /* Runs the program, and sets what it used. */
 static void

@@ -1,6 +1,6 @@
 /*
- * Errors that brokers answer to each kind of request: records are read, or sent,
- * all the same and each once, or it fails and says why; then the next try is
+ * Errors that brokers answer to each kind of request: records are read or
+ * sent all the same, each once, or it fails and says why; then the next try is
  * right.
  *
  * SPDX-License-Identifier: MIT
@@ -146,7 +146,7 @@ FIXTURE_TEST(errors_of_offsets_lose_no_record)
     check_reads(fixture, LIST_OFFSETS);
 }
 
-/* What a refused load has sent is not known; it is sent again, and read once. */
+/* What a refused load has sent is unknown; it is sent again and read once. */
 FIXTURE_TEST(errors_of_produces_lose_no_record)
 {
     struct cluster it;
