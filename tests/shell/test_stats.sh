@@ -182,7 +182,7 @@ prints_some ', no words'
 refilter --words '\on' --words text
 prints_some '; only these have words: \\on, text'
 refilter --words on
-prints_some ', order budget 0.0375; unfiltered: user$'
+prints_some ', order budget 0.036; unfiltered: user$'
 run 2 refilter "$part" tweets --words a,,b
 says 'colander: refilter: --words has an empty column (write columns as a,b)'
 run 2 refilter "$part" tweets --words true
