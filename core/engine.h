@@ -25,7 +25,8 @@ options_accept(struct colander_options *options,
                struct colander_error *err);
 
 /* What a layer above keeps for all stores of a budget. The first call creates
- * it; it is destroyed with the budget. NULL without memory. */
+ * it; it is destroyed with the budget, to which each call that does not return
+ * NULL (no memory) adds a reference. */
 struct budget_part {
     void *(*create)(const struct colander_budget_options *options);
     void (*destroy)(void *part);

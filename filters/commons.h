@@ -25,7 +25,8 @@
 struct worker;
 
 struct commons {
-    bool is_of_budget; /* false: of one store */
+    struct colander_budget *budget; /* each store has a reference to it; NULL:
+                                     * of one store */
 
     struct block_cache *cache;        /* blocks of filters */
     struct block_cache *rows;         /* decoded blocks of SST files, by the

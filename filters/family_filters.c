@@ -144,10 +144,8 @@ colander_family_get_filters_sized(struct colander_family *family,
     if (code == COLANDER_OK &&
         struct_size <
             offsetof(struct colander_filter_options, unfiltered_count) +
-                sizeof(size_t)) {
+                sizeof(size_t))
         colander_filter_options_release(&in_force); /* it cannot take them */
-        in_force.unfiltered = NULL;                 /* of both lists */
-    }
     if (code == COLANDER_OK) {
         sized_return(options, struct_size, &in_force, sizeof(in_force));
         memcpy(options, &struct_size, sizeof(struct_size));

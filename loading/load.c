@@ -277,13 +277,18 @@ load_file(struct colander_load *load, const char *file,
     code = find_resume_point(load, file, &point, &resumes, err);
     if (code != COLANDER_OK)
         return code;
-    load->sink_id = load->options.resumes ? point.id : 0;
     resumes = resumes && load->options.resumes;
     code = source_open(&source, file, &load->options, &load->is_cancelled,
                        resumes ? &point : NULL, err);
     load->stats.is_damaged = code == COLANDER_CORRUPT;
     if (code != COLANDER_OK)
         return code;
+    /* without records before it, a point is known by its file only */
+    load->sink_id =
+        load->options.resumes &&
+                (point.offset > 0 || point.inode == input_inode(source.input))
+            ? point.id
+            : 0;
     code = load_opened(load, file, &source, resumes ? &point : NULL, err);
     load->bytes_before += input_bytes_read(source.input);
     load->stats.is_damaged =

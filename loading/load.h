@@ -215,7 +215,7 @@ struct colander_load_stream {
                                struct colander_error *err);
 
     /* Whether many records wait, so that rows may appear later, if they then
-     * cost less: as those of a large load. */
+     * cost less: as those of a large load. Any thread. */
     bool (*is_behind)(void *context);
 
     /* Gets the rejected records, borrowed. The key is {topic, partition,

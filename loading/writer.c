@@ -570,14 +570,20 @@ count_new(struct writer *writer, const struct chunk *chunk,
     return code;
 }
 
-/* Writes items, which have no resume points. */
+/* Writes items, which have no resume points, after the run of an earlier
+ * file. */
 static enum colander_code
 put_items(struct writer *writer, struct chunk *chunk,
           struct colander_error *err)
 {
-    enum colander_code code =
-        items_write(writer->items, chunk, writer->stats, err);
+    enum colander_code code = COLANDER_OK;
 
+    if (writer->run != NULL)
+        code = writer_run_end(writer, err);
+    if (code == COLANDER_OK)
+        code = writer_run_await(writer, err);
+    if (code == COLANDER_OK)
+        code = items_write(writer->items, chunk, writer->stats, err);
     chunk_sort_rejects(chunk);
     if (code == COLANDER_OK)
         code = put_rejects(writer, chunk, err);
@@ -661,7 +667,7 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
     writer->run_text += chunk->text.size;
     writer->has_end = chunk->has_end;
     writer_run_count_flow(writer, chunk->text.size);
-    if (code == COLANDER_OK && writer_run_is_due(writer))
+    if (code == COLANDER_OK && writer_run_is_due(writer, false))
         code = writer_run_end(writer, err);
     if (code == COLANDER_OK && chunk->failure.code != COLANDER_OK) {
         *err = chunk->failure;
@@ -678,8 +684,9 @@ writer_chunk(struct writer *writer, struct chunk *chunk,
 enum colander_code
 writer_pause(struct writer *writer, struct colander_error *err)
 {
-    return writer_run_is_due(writer) ? writer_run_end(writer, err)
-                                     : COLANDER_OK;
+    if (writer_run_is_due(writer, true))
+        return writer_run_end(writer, err);
+    return writer->run == NULL ? writer_run_await(writer, err) : COLANDER_OK;
 }
 
 enum colander_code

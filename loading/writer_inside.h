@@ -113,9 +113,10 @@ writer_run_begin(struct writer *writer, struct colander_error *err);
 /* Counts what a pipe gives in the time of a run. */
 void writer_run_count_flow(struct writer *writer, size_t text_size);
 
-/* Whether the run has enough. If most records are rejected, so that there are
- * few rows, resume points must not wait until it is full. */
-bool writer_run_is_due(const struct writer *writer);
+/* Whether the run has enough; `is_pause`: nothing more comes now. If most
+ * records are rejected, so that there are few rows, resume points must not wait
+ * until it is full. */
+bool writer_run_is_due(const struct writer *writer, bool is_pause);
 
 /* Begins to make the rows of the run visible, with the resume points after
  * them, once those of the run before are. Those of a bulk are then visible. */

@@ -114,14 +114,14 @@ writer_run_begin(struct writer *writer, struct colander_error *err)
 }
 
 bool
-writer_run_is_due(const struct writer *writer)
+writer_run_is_due(const struct writer *writer, bool is_pause)
 {
     const uint64_t size = writer->limits->run_size;
 
     return writer->may_run && writer->run != NULL && writer->has_end &&
            (writer->run_size >= size || writer->run_text / RUN_TEXT >= size ||
             (is_pipe(writer) && is_late(writer, writer->run_begun) &&
-             !is_behind(writer)));
+             (is_pause || !is_behind(writer))));
 }
 
 static void *

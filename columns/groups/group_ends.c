@@ -11,6 +11,9 @@
 
 #define PATHS_MAX 8
 
+/* More rows with an equal number are left to several threads. */
+#define EQUALS_MAX 1000
+
 /* The first or the last row in the order of a column. */
 struct end {
     struct colander_buffer path; /* a C string */
@@ -20,6 +23,9 @@ struct end {
     struct colander_result row;
     struct colander_value value;
     bool has_value;
+    struct colander_cursor *equals; /* holds the next row */
+    struct colander_result integer; /* which represents an equal value */
+    bool has_integer;
 };
 
 static bool
@@ -41,6 +47,19 @@ is_asked(const struct group_plan *plan, const struct colander_query *query)
             return false;
     }
     return true;
+}
+
+/* Whether a measure needs this end of the source. */
+static bool
+is_needed(const struct group_plan *plan, size_t source, bool is_last)
+{
+    const enum slot_kind kind = is_last ? SLOT_GREATEST : SLOT_LEAST;
+
+    for (size_t i = 0; i < plan->slot_count; i++) {
+        if (plan->slots[i].source == source && plan->slots[i].kind == kind)
+            return true;
+    }
+    return false;
 }
 
 static void
@@ -111,42 +130,76 @@ find_end(struct colander_family *family, const struct colander_query *query,
     return code;
 }
 
-/* Groups the row, and those with an equal number that may represent it. */
+/* Finds a row with an integer that represents the value, which is a double.
+ * *is_found is false if there are too many rows to look at. */
 static enum colander_code
-group_end(struct colander_family *family, const struct colander_query *query,
-          struct colander_groups *groups, const struct end *end,
-          struct colander_explain *explain, struct colander_error *err)
+find_integer(struct colander_family *family, const struct colander_query *query,
+             struct end *end, bool *is_found, struct colander_explain *explain,
+             struct colander_error *err)
 {
+    const char *path = (const char *)end->path.data;
     struct colander_query equal = *query;
     struct colander_explain read;
     struct colander_predicate *where;
-    struct colander_cursor *cursor;
-    enum colander_code code =
-        group_table_add(&groups->table, &end->row, NULL, err);
+    enum colander_code code = COLANDER_OK;
     bool is_row = true;
+    uint64_t count = 0;
 
-    if (code != COLANDER_OK || end->value.type != COLANDER_DOUBLE ||
-        end->value.number != floor(end->value.number))
-        return code;
-    where = colander_where((const char *)end->path.data, COLANDER_EQ,
-                           end->value, err);
+    where = colander_where(path, COLANDER_EQ, end->value, err);
     if (where == NULL)
         return err == NULL ? COLANDER_NO_MEMORY : err->code;
     equal.where = where;
-    code = colander_family_find(family, &equal, &cursor, err);
-    while (code == COLANDER_OK && is_row) {
-        struct colander_result row;
+    equal.limit = EQUALS_MAX;
+    code = colander_family_find(family, &equal, &end->equals, err);
+    while (code == COLANDER_OK && is_row && !end->has_integer) {
+        struct colander_value value;
+        bool has_value = false;
 
-        code = colander_cursor_next(cursor, &is_row, &row, err);
+        code = colander_cursor_next(end->equals, &is_row, &end->integer, err);
         if (code == COLANDER_OK && is_row)
-            code = group_table_add(&groups->table, &row, NULL, err);
+            code = colander_row_get(end->integer.row, path, &value, &has_value,
+                                    err);
+        count += is_row;
+        end->has_integer = has_value && value.type == COLANDER_INTEGER;
     }
+    *is_found = end->has_integer || count < EQUALS_MAX;
     if (code == COLANDER_OK) {
-        colander_cursor_explain(cursor, &read);
+        colander_cursor_explain(end->equals, &read);
         add_explain(explain, &read);
     }
-    colander_cursor_close(cursor);
     colander_predicate_destroy(where);
+    return code;
+}
+
+/* Finds what decides an end of the column, unless that takes a scan. */
+static enum colander_code
+decide_end(struct colander_family *family, const struct colander_query *query,
+           const struct path *path, struct end *end, bool *is_found,
+           struct colander_explain *explain, struct colander_error *err)
+{
+    enum colander_code code = path_append(&end->path, path, err);
+
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&end->path, "", 1, err);
+    if (code == COLANDER_OK)
+        code = find_end(family, query, end, is_found, explain, err);
+    if (code == COLANDER_OK && *is_found && end->has_value &&
+        end->value.type == COLANDER_DOUBLE &&
+        end->value.number == floor(end->value.number))
+        code = find_integer(family, query, end, is_found, explain, err);
+    return code;
+}
+
+static enum colander_code
+group_end(struct colander_groups *groups, const struct end *end,
+          struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (end->has_value)
+        code = group_table_add(&groups->table, &end->row, NULL, err);
+    if (code == COLANDER_OK && end->has_integer)
+        code = group_table_add(&groups->table, &end->integer, NULL, err);
     return code;
 }
 
@@ -172,17 +225,17 @@ group_ends(struct colander_family *family, const struct colander_query *given,
     }
     for (size_t i = 0; i < count && *is_done && code == COLANDER_OK; i++) {
         ends[i].is_last = i % 2 == 0;
-        code = path_append(&ends[i].path, &plan->sources[i / 2].path, err);
-        if (code == COLANDER_OK)
-            code = colander_buffer_append(&ends[i].path, "", 1, err);
-        if (code == COLANDER_OK)
-            code = find_end(family, &query, &ends[i], is_done, explain, err);
+        if (groups_is_cancelled(groups))
+            code = COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "the grouping was cancelled");
+        else if (is_needed(plan, i / 2, ends[i].is_last))
+            code = decide_end(family, &query, &plan->sources[i / 2].path,
+                              &ends[i], is_done, explain, err);
     }
-    for (size_t i = 0; i < count && *is_done && code == COLANDER_OK; i++) {
-        if (ends[i].has_value)
-            code = group_end(family, &query, groups, &ends[i], explain, err);
-    }
+    for (size_t i = 0; i < count && *is_done && code == COLANDER_OK; i++)
+        code = group_end(groups, &ends[i], err);
     for (size_t i = 0; i < count; i++) {
+        colander_cursor_close(ends[i].equals);
         colander_ordered_destroy(ends[i].ordered);
         colander_buffer_release(&ends[i].path);
     }

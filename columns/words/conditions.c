@@ -264,7 +264,7 @@ begins_word(unsigned char byte)
 {
     const unsigned char letter = byte | 0x20;
 
-    return byte >= 0x80 || (letter >= 'a' && letter <= 'z') ||
+    return byte >= 0x80 || byte == '_' || (letter >= 'a' && letter <= 'z') ||
            (byte >= '0' && byte <= '9');
 }
 

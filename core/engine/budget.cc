@@ -322,7 +322,8 @@ colander_budget::Relieve()
     for (struct engine_family *family : all.families) {
         const uint64_t size = memtable_size(family);
 
-        if (size <= largest_size)
+        if (family->is_dropped || family->engine->is_stopped ||
+            family->engine->is_read_only() || size <= largest_size)
             continue;
         largest = family;
         largest_size = size;
@@ -365,13 +366,19 @@ budget_get_part(struct colander_budget *budget, const struct budget_part *kind)
 
     for (const colander_budget::Part &known : budget->parts) {
         if (known.kind.create == kind->create)
-            return known.part;
+            part = known.part;
+    }
+    if (part != nullptr) {
+        budget->reference_count++;
+        return part;
     }
     quietly([&] {
         budget->parts.reserve(budget->parts.size() + 1);
         part = kind->create(&budget->options);
-        if (part != nullptr)
-            budget->parts.push_back({*kind, part});
+        if (part == nullptr)
+            return;
+        budget->parts.push_back({*kind, part});
+        budget->reference_count++;
     });
     return part;
 }

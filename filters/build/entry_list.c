@@ -16,9 +16,9 @@
 #define FIRST_DIGIT (64 - PASSES * DIGIT_BITS)
 
 /* Entries that are equal in the upper bits and not in order are moved one by
- * one, but sorted by their lower digits if that takes more moves than this for
- * each. */
+ * one, but sorted by their lower digits if that takes many moves for each. */
 #define MOVED_MAX 4
+#define MOVED_ALWAYS 1000
 
 #define SEEN_BITS 12
 
@@ -225,7 +225,7 @@ sort_by_lower_digits(uint64_t *entries, uint64_t *spare, size_t count)
 static void
 sort_some(uint64_t *entries, uint64_t *spare, size_t count)
 {
-    size_t moves_left = count * MOVED_MAX;
+    size_t moves_left = count * MOVED_MAX + MOVED_ALWAYS;
 
     for (size_t i = 1; i < count; i++) {
         const uint64_t entry = entries[i];

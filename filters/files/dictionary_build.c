@@ -164,9 +164,11 @@ has_word(const struct dictionary_builder *builder,
     uint32_t at = word->hash >> (32 - builder->slot_bits);
 
     for (; builder->slots[at].place != 0; at = (at + 1) & mask) {
+        const uint8_t *other =
+            builder->words.data + builder->slots[at].place - 1;
+
         if (builder->slots[at].hash == word->hash &&
-            memcmp(builder->words.data + builder->slots[at].place - 1,
-                   word->head, size) == 0)
+            other[1] == word->head[1] && memcmp(other, word->head, size) == 0)
             return true;
     }
     return false;

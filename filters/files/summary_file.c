@@ -5,6 +5,7 @@
  */
 #include "filters/files/summary_bytes.h"
 
+#include "columns/candidates.h"
 #include "columns/values.h"
 #include "core/bytes.h"
 #include "filters/files/filter_directory.h"
@@ -36,7 +37,7 @@ read_ssts(struct summary *summary, struct bytes_reader *in)
         sst->number = bytes_read_varint(in);
         sst->size = bytes_read_varint(in);
         parts = bytes_read_varint(in);
-        sst->has_words = bytes_read_varint(in) == 1;
+        sst->has_words = bytes_read_varint(in) == TEXT_WORDS_VERSION;
         if (in->is_bad || parts > SUMMARY_PARTS_MAX)
             return false;
         sst->part_count = (uint32_t)parts;

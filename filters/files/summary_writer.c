@@ -8,6 +8,7 @@
  */
 #include "filters/files/summary_bytes.h"
 
+#include "columns/candidates.h"
 #include "columns/values.h"
 #include "core/bytes.h"
 #include "filters/files/filter_directory.h"
@@ -171,7 +172,8 @@ put_end(struct writing *writing, const struct summary_sst *ssts,
 
     for (uint32_t i = 0; i < sst_count && code == COLANDER_OK; i++) {
         const uint64_t sst[] = {ssts[i].number, ssts[i].size,
-                                ssts[i].part_count, ssts[i].has_words};
+                                ssts[i].part_count,
+                                ssts[i].has_words ? TEXT_WORDS_VERSION : 0};
 
         code = append_numbers(&bytes, sst, 4, err);
     }

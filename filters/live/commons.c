@@ -71,7 +71,6 @@ create_part(const struct colander_budget_options *options)
     created = make(options->cache_size, options->open_files_max, threads);
     if (created == NULL)
         return NULL;
-    created->is_of_budget = true;
     created->memory_max = options->filter_memory;
     if (make_rows(created, options->cache_size, usual_block))
         return created;
@@ -99,6 +98,7 @@ commons_open(const struct colander_options *options, struct commons **commons,
                    : make(options->cache_size, options->open_files_max, 1);
     if (*commons == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
+    (*commons)->budget = options->budget;
     return COLANDER_OK;
 }
 
@@ -115,7 +115,11 @@ commons_open_rows(struct commons *commons,
 void
 commons_close(struct commons *commons)
 {
-    if (commons != NULL && !commons->is_of_budget)
+    if (commons == NULL)
+        return;
+    if (commons->budget != NULL)
+        colander_budget_release(commons->budget); /* which may destroy them */
+    else
         destroy(commons);
 }
 

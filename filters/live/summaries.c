@@ -336,7 +336,8 @@ add_file(struct lot *lot, const struct sst_file *file,
 
     lot->ssts[lot->sst_count] =
         (struct summary_sst){file->number, file->size, filter->part_count,
-                             filter->head.words_version == TEXT_WORDS_VERSION};
+                             filter->head.words_version == TEXT_WORDS_VERSION &&
+                                 filter->head.word_column_count == 0};
     for (uint32_t i = 0; i < filter->part_count && code == COLANDER_OK; i++) {
         struct summary_part *part = &lot->parts[lot->part_count];
         const struct presence_shape shape = presence_shape_for_rate(

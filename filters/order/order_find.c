@@ -51,6 +51,7 @@ read_column(struct colander_slice bytes, struct order_column_view *column)
     column->high = bytes_get_le64(at + 26);
     bytes = colander_slice_of(at + head + at[1], bytes.size - head - at[1]);
     return column->width <= ORDER_WIDTH_MAX &&
+           (column->width == 0 || column->grain > 0) &&
            read_entries(&bytes, bytes_get_le32(at + 6), column->width,
                         ORDER_COUNT_SIZE + ORDER_HASH_SIZE, &column->values) &&
            read_entries(&bytes, bytes_get_le32(at + 10), column->width,
@@ -292,6 +293,8 @@ order_group(const struct order_answer *answer, uint32_t i,
     bits.at = UINT64_C(8) * bytes_get_le16(block.data + at);
     bits.end = UINT64_C(8) * block.size;
     kind = (enum order_group_kind)bit_take(&bits, ORDER_KIND_BITS);
+    if (kind > ORDER_GROUP_VALUE)
+        return fail_damaged(err);
     if (kind == ORDER_GROUP_RUNS)
         return add_runs(&bits, row_count, ranges, err);
     if (kind == ORDER_GROUP_VALUE &&
