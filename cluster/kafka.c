@@ -3,6 +3,7 @@
 #include "cluster/text.h"
 #include "core/clock.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,10 +52,13 @@ static enum colander_code
 add_topic(struct kafka_address *address, const char *name,
           struct colander_error *err)
 {
+    char *copy;
+
     if (!is_topic(name))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "'%.260s' is not the name of a topic", name);
     for (size_t i = 0; i < address->topic_count; i++) {
+        assert(address->topics[i] != NULL);
         if (strcmp(address->topics[i], name) == 0)
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "topic '%s' is named twice", name);
@@ -62,11 +66,11 @@ add_topic(struct kafka_address *address, const char *name,
     if (address->topic_count == TOPICS_MAX)
         return COLANDER_FAIL(err, COLANDER_INVALID, "more than %d topics",
                              TOPICS_MAX);
-    address->topics[address->topic_count] = strdup(name);
-    if (address->topics[address->topic_count] == NULL)
+    copy = strdup(name);
+    if (copy == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for an address");
-    address->topic_count++;
+    address->topics[address->topic_count++] = copy;
     return COLANDER_OK;
 }
 

@@ -51,7 +51,7 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
              void *opaque)
 {
     struct topic_writer *writer = opaque;
-    const uint64_t sequence = (uint64_t)(uintptr_t)message->_private;
+    struct pending *pending = message->_private;
 
     (void)client;
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
@@ -61,7 +61,7 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
         }
         return;
     }
-    writer->pending[sequence % PENDING_MAX].is_done = true;
+    pending->is_done = true;
     while (writer->passed < writer->sent &&
            writer->pending[writer->passed % PENDING_MAX].is_done) {
         writer->acknowledged =
@@ -193,10 +193,11 @@ produce(struct topic_writer *writer, uint64_t number, struct colander_slice key,
     return rd_kafka_producev(
         writer->client, RD_KAFKA_V_RKT(writer->topic),
         RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_KEY(key_data, key.size),
-        RD_KAFKA_V_VALUE((void *)(uintptr_t)value.data, value.size),
+        RD_KAFKA_V_VALUE((void *)value.data, value.size),
         RD_KAFKA_V_HEADER(KAFKA_RECORD_HEADER, text, size),
         RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_OPAQUE((void *)(uintptr_t)writer->sent), RD_KAFKA_V_END);
+        RD_KAFKA_V_OPAQUE(&writer->pending[writer->sent % PENDING_MAX]),
+        RD_KAFKA_V_END);
 }
 
 enum colander_code
