@@ -306,7 +306,7 @@ place_file(struct cluster_reader *reader, const struct listed_file *file,
         else if (!is_remote(file->name))
             code = download(reader, file, fd, path, err);
         else if (ftruncate(fd, (off_t)file->content.size) != 0)
-            code = fail_errno(err, "create", path);
+            code = fail_errno(err, "extend", path);
         if (fd >= 0)
             (void)close(fd);
     }

@@ -96,10 +96,11 @@ class SharedFile : public rocksdb::FSRandomAccessFile
     rocksdb::IOStatus
     Take(std::unique_ptr<rocksdb::FSRandomAccessFile> file)
     {
-        rocksdb::IOStatus status = Look(&first_);
+        const std::shared_ptr<rocksdb::FSRandomAccessFile> opened =
+            std::move(file);
 
-        (void)open_->Add(&entry_, std::move(file));
-        return status;
+        (void)open_->Add(&entry_, opened);
+        return Look(&first_);
     }
 
     rocksdb::IOStatus

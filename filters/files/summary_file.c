@@ -193,7 +193,7 @@ summary_open(const char *path, const struct colander_remote_files *remote,
 {
     struct summary *opened = calloc(1, sizeof(*opened));
     struct filter_source source = {-1, remote, path};
-    struct stat status;
+    struct stat status = {.st_size = 0};
     enum colander_code code = COLANDER_OK;
 
     *summary = NULL;
@@ -310,7 +310,7 @@ summary_ask(const struct summary *summary, uint64_t value_hash, uint64_t *ssts,
                                  group->block_first + probe.block);
         if (block == NULL)
             code = read_block(summary, group, probe.block, &block, err);
-        if (code != COLANDER_OK)
+        if (block == NULL)
             break;
         mark(group, &probe, block->bytes.data, ssts);
         block_cache_release(summary->cache, block);
