@@ -82,8 +82,11 @@ static void
 report_use(void *part, struct colander_budget_use *use)
 {
     struct commons *commons = part;
+    const unsigned open = atomic_load(&commons->open_count);
 
-    use->file_count += atomic_load(&commons->open_count);
+    /* more may be reserved for a moment, and are not opened */
+    use->file_count +=
+        open < commons->descriptors_max ? open : commons->descriptors_max;
     use->filter_memory += atomic_load(&commons->memory);
 }
 
@@ -98,7 +101,12 @@ commons_open(const struct colander_options *options, struct commons **commons,
                    : make(options->cache_size, options->open_files_max, 1);
     if (*commons == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for filters");
-    (*commons)->budget = options->budget;
+    if (options->budget == NULL)
+        return COLANDER_OK;
+    pthread_mutex_lock(&(*commons)->mutex);
+    if ((*commons)->budget == NULL)
+        (*commons)->budget = options->budget;
+    pthread_mutex_unlock(&(*commons)->mutex);
     return COLANDER_OK;
 }
 

@@ -126,6 +126,15 @@ for size in 1 0; do
         complain "with a cache of $size MiB finds have other rows"
 done
 
+# Filters that know the words of some columns only.
+printf '{"_key":1,"text":"wet snow","user":"ann lee"}\n' >"$work/few"
+run 0 load "$work/few.store" rows "$work/few" --words text
+run 0 backup "$work/few.store" "file://$work/few.objects"
+for word in snow lee user:ann; do
+    run 0 find "file://$work/few.objects" rows "$word" --count
+    prints 1
+done
+
 # Several processes with one cache.
 cold
 pids=

@@ -218,6 +218,41 @@ FIXTURE_TEST(rows_of_a_run_that_fails_do_not_count)
     ZERO(unlink(path));
 }
 
+/* Items are written at once, but not before the run of an earlier file. */
+FIXTURE_TEST(items_come_after_the_run_of_an_earlier_file)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    char items[TEMPORARY_SIZE + 32];
+    char path[TEMPORARY_SIZE + 16];
+    const char *const files[] = {path, items};
+    struct colander_load *load;
+    struct colander_query query;
+    uint64_t count;
+    FILE *file;
+
+    path_of(fixture, path);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    for (unsigned i = 0; i < RECORDS; i++)
+        fprintf(file, "{\"_key\":\"k%u\"}\n", i);
+    ZERO(fclose(file));
+    snprintf(items, sizeof(items), "%s.elasticsearch", fixture->directory);
+    file = fopen(items, "we");
+    assert_non_null(file);
+    for (unsigned i = 0; i < 100; i++)
+        fprintf(file, "{\"delete\":{\"_id\":\"k%u\"}}\n", RECORDS - 1 - i);
+    ZERO(fclose(file));
+    OK(colander_load_create(fixture->store, family, NULL, &load, NULL));
+    load_set_limits(load, &(struct load_limits){0, UINT64_MAX, 0});
+    OK(colander_load_run(load, files, 2, why()));
+    colander_load_destroy(load);
+    colander_query_init(&query);
+    OK(colander_family_count(family, &query, &count, NULL));
+    assert_int_equal(count, RECORDS - 100);
+    ZERO(unlink(path));
+    ZERO(unlink(items));
+}
+
 /* Rejects do not make a run larger, but a load can be resumed after them. */
 FIXTURE_TEST(a_run_of_rejects_ends)
 {
