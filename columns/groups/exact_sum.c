@@ -10,6 +10,7 @@
 /* The lowest bit of the lowest place is 2^-1074, that of the least double. */
 #define UNIT_BITS 1074
 #define PLACES 72 /* up to 2^1024, and room for 2^64 of them and 128 bits */
+#define LOWER 2   /* places below the lowest one, of averages */
 
 #define DIGITS_MIN 4
 #define LOOSE_MAX (UINT32_C(1) << 30) /* each adds less than 2^32 to a digit */
@@ -216,16 +217,44 @@ make_positive(int64_t *digits)
     return is_negative;
 }
 
-/* Returns the double nearest to carried digits, the even one of two. */
-static double
-round_digits(const int64_t *digits)
+/* Divides carried digits, and returns whether there is a rest. */
+static bool
+divide(int64_t *digits, size_t count, uint64_t by)
 {
-    size_t top = PLACES - 1;
+    unsigned __int128 rest = 0;
+
+    for (size_t i = count; i-- > 0;) {
+        rest = rest << DIGIT_BITS | (uint64_t)digits[i];
+        digits[i] = (int64_t)(rest / by);
+        rest %= by;
+    }
+    return rest != 0;
+}
+
+/* Rounds to a whole number of the least double, which is 12 to 64 bits above
+ * the lowest one. */
+static double
+round_small(uint64_t bits, int exponent)
+{
+    const int cut = -UNIT_BITS - exponent;
+    const uint64_t half = UINT64_C(1) << (cut - 1);
+    const uint64_t rest = bits & (2 * half - 1);
+    uint64_t number = cut == 64 ? 0 : bits >> cut;
+
+    number += rest > half || (rest == half && number % 2 == 1);
+    return ldexp((double)number, -UNIT_BITS);
+}
+
+/* Returns the double nearest to carried digits, with the lower places, and a bit
+ * more (is_more); the even one of two. */
+static double
+round_digits(const int64_t *digits, bool is_more)
+{
+    size_t top = LOWER + PLACES - 1;
     uint64_t bits;
     int unused; /* bits of the 96 that are 0 */
     int exponent;
     unsigned __int128 window = 0;
-    bool is_more = false; /* than the window */
 
     while (top > 2 && digits[top] == 0)
         top--;
@@ -235,7 +264,7 @@ round_digits(const int64_t *digits)
         is_more |= digits[i] != 0;
     if (window == 0)
         return 0;
-    exponent = (int)(top - 2) * DIGIT_BITS - UNIT_BITS;
+    exponent = (int)(top - 2 - LOWER) * DIGIT_BITS - UNIT_BITS;
     unused = (window >> 64) != 0
                  ? __builtin_clzll((uint64_t)(window >> 64)) - 32
                  : 32 + __builtin_clzll((uint64_t)window);
@@ -249,14 +278,17 @@ round_digits(const int64_t *digits)
     bits = (uint64_t)window;
     if (is_more)
         bits |= 1; /* enough to decide a rounding, as a double has 53 */
-    return ldexp((double)bits, exponent);
+    return exponent + 64 - __builtin_clzll(bits) < 53 - UNIT_BITS
+               ? round_small(bits, exponent)
+               : ldexp((double)bits, exponent);
 }
 
-/* Returns the double nearest to the sum. */
+/* Returns the double nearest to the sum divided by `count`. */
 static double
-nearest(struct exact_sum *sum)
+nearest(struct exact_sum *sum, uint64_t count)
 {
-    int64_t digits[PLACES + 1] = {0};
+    int64_t all[LOWER + PLACES + 1] = {0};
+    int64_t *digits = all + LOWER;
     bool is_negative;
     double number;
 
@@ -270,7 +302,7 @@ nearest(struct exact_sum *sum)
     add_integers(digits, sum->integers);
     carry(digits, PLACES);
     is_negative = make_positive(digits);
-    number = round_digits(digits);
+    number = round_digits(all, count > 1 && divide(all, LOWER + PLACES, count));
     return is_negative ? -number : number;
 }
 
@@ -279,7 +311,7 @@ exact_sum_value(struct exact_sum *sum)
 {
     if (sum->has_doubles || sum->integers > (__int128)UINT64_MAX ||
         sum->integers < (__int128)INT64_MIN)
-        return colander_double(nearest(sum));
+        return colander_double(nearest(sum, 1));
     return sum->integers > (__int128)INT64_MAX
                ? colander_unsigned((uint64_t)sum->integers)
                : colander_integer((int64_t)sum->integers);
@@ -290,7 +322,7 @@ exact_sum_average(struct exact_sum *sum)
 {
     if (sum->count == 0)
         return colander_null();
-    return colander_double(nearest(sum) / (double)sum->count);
+    return colander_double(nearest(sum, sum->count));
 }
 
 void

@@ -75,11 +75,14 @@ print_notes(const struct session *session, const struct column_stats *stats,
     struct report report = REPORT_EMPTY;
 
     output_add_left_out(output, &report);
-    if (!column_stats_is_all(stats) && key_count > 0)
-        report_add(&report, "%s[in a sample of %s of about %s: see --rows]",
+    if (!column_stats_is_all(stats)) {
+        report_add(&report, "%s[in a sample of %s",
                    report.text.size > 0 ? "\n" : "",
-                   NUMBER_OF(column_stats_row_count(stats), "row"),
-                   THOUSANDS(key_count));
+                   NUMBER_OF(column_stats_row_count(stats), "row"));
+        if (key_count > 0) /* that of a backup is not known */
+            report_add(&report, " of about %s", THOUSANDS(key_count));
+        report_add(&report, ": see --rows]");
+    }
     if (session->client == NULL)
         pager_end(); /* a terminal shows the rows first */
     (void)fflush(session_out(session));

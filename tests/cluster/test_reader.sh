@@ -83,6 +83,8 @@ for words in 'get 1500' 'find n>=1490 n<1510' 'find --count' \
     cmp -s "$work/out" "$work/wanted" ||
         complain "'$last' prints other rows"
 done
+run 0 columns "$address" rows --rows 100
+says_some 'in a sample of [0-9,]+ rows: see --rows'
 run 0 stats "$address" rows
 prints_some '^files +[0-9]+ SST files'
 run 0 families "$address"
