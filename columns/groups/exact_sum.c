@@ -245,8 +245,8 @@ round_small(uint64_t bits, int exponent)
     return ldexp((double)number, -UNIT_BITS);
 }
 
-/* Returns the double nearest to carried digits, with the lower places, and a bit
- * more (is_more); the even one of two. */
+/* Returns the double nearest to carried digits, with the lower places, and a
+ * bit more (is_more); the even one of two. */
 static double
 round_digits(const int64_t *digits, bool is_more)
 {
