@@ -31,23 +31,28 @@ struct object_cache {
 
 /* ----------------------------------------------------------------- life --- */
 
-static char *
-choose_directory(void)
+/* Sets *path to "" if there is none: others could put pieces into a directory
+ * that is not the user's. */
+static enum colander_code
+choose_directory(char **path, struct colander_error *err)
 {
     const char *given = getenv("COLANDER_CACHE");
     const char *base = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
-    char *path = NULL;
     int size;
 
     if (given != NULL && given[0] != '\0')
-        return strdup(given);
-    if (base != NULL && base[0] == '/')
-        size = asprintf(&path, "%s/colander", base);
+        size = asprintf(path, "%s", given);
+    else if (base != NULL && base[0] == '/')
+        size = asprintf(path, "%s/colander", base);
+    else if (home != NULL && home[0] == '/')
+        size = asprintf(path, "%s/.cache/colander", home);
     else
-        size =
-            asprintf(&path, "%s/.cache/colander", home == NULL ? "/tmp" : home);
-    return size < 0 ? NULL : path;
+        size = asprintf(path, "%s", "");
+    if (size >= 0)
+        return COLANDER_OK;
+    *path = NULL;
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a cache");
 }
 
 static enum colander_code
@@ -83,11 +88,14 @@ object_cache_open(const char *address, struct object_cache **cache,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a cache");
     pthread_mutex_init(&created->mutex, NULL);
     created->address = strdup(address);
-    created->directory = choose_directory();
-    if (created->address == NULL || created->directory == NULL)
+    if (created->address == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a cache");
     if (code == COLANDER_OK)
+        code = choose_directory(&created->directory, err);
+    if (code == COLANDER_OK)
         code = choose_size(&created->size_max, err);
+    if (code == COLANDER_OK && created->directory[0] == '\0')
+        created->size_max = 0;
     if (code == COLANDER_OK)
         *cache = created;
     else

@@ -11,7 +11,8 @@
  * them. Then those that were not used for longest are removed.
  *
  *     $COLANDER_CACHE        the directory
- *                            ($XDG_CACHE_HOME/colander, ~/.cache/colander)
+ *                            ($XDG_CACHE_HOME/colander, ~/.cache/colander;
+ *                            without $HOME no pieces stay)
  *     $COLANDER_CACHE_SIZE   how many MiB pieces may take (1024); 0: none stay
  *
  * Threads: any

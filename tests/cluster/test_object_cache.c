@@ -79,6 +79,38 @@ CACHE_TEST(a_piece_is_there_for_its_object_and_place_only)
     object_cache_close(other);
 }
 
+/* Whether a piece is there for the next one who opens the cache. */
+static bool
+is_kept(void)
+{
+    struct object_cache *cache = open_cache("s3://a");
+    bool is_there;
+
+    fill(piece, 1);
+    object_cache_put(cache, "files/x", 1, piece, sizeof(piece));
+    object_cache_close(cache);
+    cache = open_cache("s3://a");
+    is_there = object_cache_get(cache, "files/x", 1, found, sizeof(found));
+    object_cache_close(cache);
+    return is_there;
+}
+
+/* In /tmp others could put pieces, and in the present directory, too. */
+CACHE_TEST(nothing_is_kept_without_a_directory_of_the_user)
+{
+    ZERO(unsetenv("COLANDER_CACHE"));
+    ZERO(unsetenv("XDG_CACHE_HOME"));
+    ZERO(setenv("HOME", directory, 1));
+    assert_true(is_kept());
+    ZERO(setenv("HOME", "", 1));
+    assert_false(is_kept());
+    ZERO(unsetenv("HOME"));
+    assert_false(is_kept());
+    ZERO(setenv("XDG_CACHE_HOME", directory, 1));
+    assert_true(is_kept());
+    ZERO(unsetenv("XDG_CACHE_HOME"));
+}
+
 static uint64_t total;
 static int (*visit)(const char *path);
 
