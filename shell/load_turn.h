@@ -1,5 +1,5 @@
 /*
- * Load turns: loads that run in this process for clients.
+ * Load turns: loads that run in this process, for clients or beside them.
  *
  * One that resumes waits for those of the same files into the same family: if
  * its client was killed, a load may not have ended yet, and what it still
@@ -20,7 +20,8 @@ struct load_turn {
     const char *family; /* borrowed until the turn ends, as are the files */
     const char *const *files;
     size_t file_count;
-    const struct colander_load_files *client; /* that has them; borrowed */
+    const struct colander_load_files *client; /* that has them, borrowed; NULL:
+                                               * this process; it never waits */
 };
 
 /* Begins the turn of a load; if it `waits`, after those before it. Returns

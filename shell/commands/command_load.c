@@ -318,20 +318,27 @@ conclude(struct load_command *command, enum colander_code code,
 
 /* ------------------------------------------------------------------ run --- */
 
-/* Runs the load, while others use the store if it is shared. */
+/* Runs the load, while others use the store if it is shared. Their loads take
+ * turns with it. */
 static enum colander_code
 run_shared(struct load_command *command, const char *const *files, size_t count,
            struct colander_error *err)
 {
+    struct load_turn turn = {NULL, colander_family_name(command->family), files,
+                             count, NULL};
     enum colander_code code = COLANDER_OK;
 #ifdef COLANDER_SERVER
     struct service *service = NULL;
+#endif
 
+    (void)load_turn_begin(&turn, false); /* the first one */
+#ifdef COLANDER_SERVER
     if (command->is_shared)
         code = service_start(command->session, NULL, &service, err);
 #endif
     if (code == COLANDER_OK)
         code = colander_load_run(command->load, files, count, err);
+    load_turn_end(&turn);
 #ifdef COLANDER_SERVER
     service_stop(service);
 #endif

@@ -73,8 +73,19 @@ client=$!
 await_rows 7
 echo '{"id":9}' >>lines.jsonl
 await_rows 8
+
+# A load of the same file that resumes waits for it.
+"$COLANDER" load data rows lines.jsonl --key id --resume >out.later 2>&1 &
+later=$!
+echo '{"id":10}' >>lines.jsonl
+await_rows 9
+sleep 1 # in which it would end
+kill -0 "$later" || complain "a load does not wait: $(cat out.later)"
 kill "$client"
 end_client 0
+wait "$later"
+run 0 find data rows --count
+prints 9
 
 # A family that the load created stays if others have filled it.
 echo bad >bad.jsonl
