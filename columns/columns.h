@@ -556,6 +556,10 @@ colander_ordered_add(struct colander_ordered *ordered,
                      const struct colander_result *row,
                      struct colander_error *err);
 
+/* Returns how many bytes of memory the rows take that are held. */
+COLANDER_API size_t
+colander_ordered_size(const struct colander_ordered *ordered);
+
 /* Returns the next row, borrowed until the next call. *is_row is false at the
  * end. Fails with CANCELLED once `is_cancelled` returns true. After a failure
  * the list can only be destroyed. */

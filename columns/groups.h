@@ -202,6 +202,9 @@ colander_groups_next(struct colander_groups *groups, bool *is_group,
 /* Returns the number of groups that have rows. */
 COLANDER_API size_t colander_groups_count(const struct colander_groups *groups);
 
+/* Returns how many bytes of memory the groups take. */
+COLANDER_API size_t colander_groups_size(const struct colander_groups *groups);
+
 /* Returns the number of values that the key or measure called `name` has left
  * out because of their type. */
 COLANDER_API uint64_t colander_groups_left_out(

@@ -40,13 +40,17 @@ static const struct measure {
  */
 struct walk {
     struct colander_groups *groups;
+    struct held held;
     const struct measure *measure; /* NULL: none */
 };
 
 static void
-release_walk(void *walk)
+release_walk(void *object)
 {
-    colander_groups_destroy(((struct walk *)walk)->groups);
+    struct walk *walk = object;
+
+    colander_groups_destroy(walk->groups);
+    held_end(&walk->held);
 }
 
 /* Whether a row may have several values at a path (NULL: none). */
@@ -74,7 +78,8 @@ create_groups(lua_State *L, struct walk *walk, const char *by)
         grouping.measures = &measure;
         grouping.measure_count = 1;
     }
-    grouping.size_max = scratch_get(L)->memory_limit;
+    held_begin(L, &walk->held);
+    grouping.size_max = held_max(L, &walk->held);
     grouping.is_cancelled = scratch_get(L)->is_cancelled;
     failure_try(L, colander_groups_create(&grouping, &walk->groups, &err));
 }
@@ -139,7 +144,9 @@ gather(lua_State *L, const struct measure *measure, const char *by,
     (void)query_begin(L, 1, QUERY_WHOLE_ROWS);
     while (query_step(L, query, 1, &result)) {
         has_rows = true;
-        if (add_row(walk->groups, &result, by, of, &err) != COLANDER_OK)
+        if (add_row(walk->groups, &result, by, of, &err) != COLANDER_OK ||
+            held_set(L, &walk->held, colander_groups_size(walk->groups),
+                     &err) != COLANDER_OK)
             grouping_fail(L, query, &err);
     }
     if (has_rows && colander_groups_count(walk->groups) == 0)

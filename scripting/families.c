@@ -521,7 +521,10 @@ family_get_many(lua_State *L)
         failure_misuse(L, "get_many: a list of keys expected, got a %s",
                        luaL_typename(L, 2));
     read_options(L, "get_many", &read);
-    rows = push_rows(L, list_check(L, 2, "get_many", ROWS_MAX));
+    rows = push_rows(L, list_check(L, 2, "get_many",
+                                   scratch_get(L)->open_max > 0
+                                       ? SCRIPTING_KEYS_MAX
+                                       : ROWS_MAX));
     add_keys(L, rows);
     family = check_open(L, &read);
     failure_try(L,

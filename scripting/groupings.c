@@ -246,6 +246,7 @@ set_fill(lua_State *L)
 /* Groups that are being filled or returned. */
 struct run {
     struct colander_groups *groups;
+    struct held held;
     struct colander_predicate *having;
     struct colander_group_key keys[COLANDER_GROUP_KEYS_MAX];
     struct colander_measure measures[COLANDER_GROUP_MEASURES_MAX];
@@ -265,6 +266,7 @@ release_run(void *object)
     struct run *run = object;
 
     colander_groups_destroy(run->groups);
+    held_end(&run->held);
     colander_predicate_destroy(run->having);
     for (size_t i = 0; i < run->text_count; i++)
         free(run->texts[i]);
@@ -451,7 +453,8 @@ read_result(lua_State *L, struct run *run)
     default:
         grouping->limit = run->left;
     }
-    grouping->size_max = scratch_get(L)->memory_limit;
+    held_begin(L, &run->held);
+    grouping->size_max = held_max(L, &run->held);
     grouping->is_cancelled = scratch_get(L)->is_cancelled;
     lua_pop(L, 2);
 }
@@ -490,7 +493,9 @@ add_row(lua_State *L, struct run *run, struct query *query,
                            luaL_typename(L, -1));
         }
     }
-    if (colander_groups_add(run->groups, row, given, &err) != COLANDER_OK)
+    if (colander_groups_add(run->groups, row, given, &err) != COLANDER_OK ||
+        held_set(L, &run->held, colander_groups_size(run->groups), &err) !=
+            COLANDER_OK)
         grouping_fail(L, query, &err);
     lua_settop(L, top);
 }
@@ -514,7 +519,9 @@ add_rows(lua_State *L, struct run *run, int index)
 
     if (is_whole(L, query, run)) {
         if (colander_family_group(query->family->family, &query->asked,
-                                  run->groups, NULL, &err) != COLANDER_OK)
+                                  run->groups, NULL, &err) != COLANDER_OK ||
+            held_set(L, &run->held, colander_groups_size(run->groups), &err) !=
+                COLANDER_OK)
             grouping_fail(L, query, &err);
         query_stop(query);
         return;

@@ -97,9 +97,10 @@ scripting_confine_to_reads(lua_State *L, size_t memory_size)
         "any_column", "close", "exists", "find",  "get",        "get_many",
         "name",       "scan",  "search", "sizes", "find_value", NULL,
     };
-    static const char *const of_query[] = {"delete", "update"};
+    static const char *const of_query[] = {"delete", "update", "threads"};
 
     scratch_get(L)->memory_limit = memory_size;
+    scratch_get(L)->open_max = SCRIPTING_OPEN_MAX;
     scripting_confine(L);
     keep_methods(L, STORE_TYPE, of_store);
     keep_methods(L, FAMILY_TYPE, of_family);

@@ -19,6 +19,7 @@ query_stop(struct query *query)
     colander_cursor_close(query->cursor);
     colander_predicate_destroy(query->where);
     colander_ordered_destroy(query->ordered);
+    held_end(&query->held);
     query->ordered = NULL;
     query->cursor = NULL;
     query->where = NULL;
@@ -73,8 +74,8 @@ push_query(lua_State *L)
     return query;
 }
 
-/* Sets the bounds of a query: {prefix = , from = , to = , exact = , reverse = }
- * at `index`, or nil. */
+/* Sets the bounds of the query on top: {prefix = , from = , to = , exact = ,
+ * reverse = } at `index`, or nil. */
 static void
 set_range(lua_State *L, struct query *query, int index, const char *what)
 {
@@ -83,11 +84,16 @@ set_range(lua_State *L, struct query *query, int index, const char *what)
         FIELD(BOOLEAN, "reverse", colander_query, is_reverse),
         FIELD_END,
     };
+    size_t size = 0;
 
     if (lua_isnil(L, index))
         return;
     fields_read(L, index, what, fields, &query->asked);
     bounds_read(L, index, &query->bounds);
+    for (size_t i = 0; i < 4; i++)
+        size += query->bounds.keys[i].size;
+    (void)lua_newuserdatauv(L, size, 0);
+    lua_setiuservalue(L, -2, QUERY_BOUNDS);
 }
 
 /* Refuses words that are looked for in any column of the family at 1, and the
@@ -353,7 +359,9 @@ order_rows(lua_State *L, struct query *query, int index)
                  colander_row_get(result.row, query->order, &value, &has_column,
                                   &err) != COLANDER_OK) ||
                 colander_ordered_add(query->ordered, &result, &err) !=
-                    COLANDER_OK)
+                    COLANDER_OK ||
+                held_set(L, &query->held, colander_ordered_size(query->ordered),
+                         &err) != COLANDER_OK)
                 fail_ordered(L, query, &err);
         }
     }
@@ -374,6 +382,7 @@ query_begin(lua_State *L, int index, enum query_mode mode)
     struct colander_error err;
 
     query_stop(query);
+    held_begin(L, &query->held);
     query->mode = mode;
     query->watch = scratch_get(L)->watch;
     query->is_cancelled = scratch_get(L)->is_cancelled;

@@ -13,6 +13,7 @@
 #define COLANDER_SCRIPTING_QUERIES_H
 
 #include "scripting/families.h"
+#include "scripting/scratch.h"
 #include "scripting/scripting.h"
 
 /* The user values of a query. */
@@ -22,7 +23,8 @@ enum {
     QUERY_PATHS,  /* keeps the paths */
     QUERY_FILTER, /* a function that rows must pass */
     QUERY_ORDER,  /* the path of a column */
-    QUERY_USER_VALUES = QUERY_ORDER,
+    QUERY_BOUNDS, /* as many bytes as its bounds have, so that Lua counts them */
+    QUERY_USER_VALUES = QUERY_BOUNDS,
 };
 
 /* How a query is run. */
@@ -56,6 +58,7 @@ struct query {
     struct colander_predicate *where;
     struct colander_cursor *cursor; /* NULL: not running, or all rows are in */
     struct colander_ordered *ordered; /* here; NULL: not ordered */
+    struct held held;
     struct colander_matches *match_paths;
     scripting_watch *watch;               /* may be NULL */
     scripting_is_cancelled *is_cancelled; /* may be NULL */

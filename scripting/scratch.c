@@ -61,6 +61,72 @@ scratch_builder(lua_State *L)
 }
 
 void
+held_begin(lua_State *L, struct held *held)
+{
+    struct scratch *scratch = scratch_get(L);
+    const unsigned max = scratch->open_max;
+    struct colander_error err;
+
+    held->scratch = scratch;
+    held->size = 0;
+    scratch->open_count++;
+    if (max > 0 && scratch->open_count > max)
+        (void)lua_gc(L, LUA_GCCOLLECT); /* closes what is garbage */
+    if (max == 0 || scratch->open_count <= max)
+        return;
+    held_end(held);
+    (void)!COLANDER_FAIL(&err, COLANDER_LIMIT,
+                         "%u queries and groups are open: end some, or close "
+                         "them",
+                         max);
+    failure_raise(L, &err);
+}
+
+size_t
+held_max(lua_State *L, const struct held *held)
+{
+    const struct scratch *scratch = held->scratch;
+    const size_t max = scratch->memory_limit;
+    size_t others = scratch->held - held->size;
+
+    if (scratch->open_max == 0)
+        return max;
+    if (others > max / 2) {
+        (void)lua_gc(L, LUA_GCCOLLECT);
+        others = scratch->held - held->size;
+    }
+    return others < max ? max - others : 0;
+}
+
+enum colander_code
+held_set(lua_State *L, struct held *held, size_t size,
+         struct colander_error *err)
+{
+    struct scratch *scratch = held->scratch;
+
+    scratch->held = scratch->held - held->size + size;
+    held->size = size;
+    if (scratch->open_max > 0 && scratch->held > scratch->memory_limit)
+        (void)lua_gc(L, LUA_GCCOLLECT);
+    if (scratch->open_max == 0 || scratch->held <= scratch->memory_limit)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_LIMIT,
+                         "the open queries and groups hold more than %zu bytes",
+                         scratch->memory_limit);
+}
+
+void
+held_end(struct held *held)
+{
+    if (held->scratch == NULL)
+        return;
+    held->scratch->open_count--;
+    held->scratch->held -= held->size;
+    held->scratch = NULL;
+    held->size = 0;
+}
+
+void
 scripting_set_watch(lua_State *L, scripting_watch *watch,
                     scripting_is_cancelled *is_cancelled)
 {

@@ -23,10 +23,14 @@ struct scratch {
     struct colander_buffer columns; /* of tables that are being added */
     struct colander_row_builder *builder;
     struct colander_json_reader *reader; /* NULL until it is needed */
-    bool is_building;       /* the builder holds what an error left there */
-    bool is_released;       /* Lua is being closed, but finalizers still run */
-    size_t memory_limit;    /* bytes that one query may hold: rows, groups */
-    scripting_watch *watch; /* may be NULL */
+    bool is_building;    /* the builder holds what an error left there */
+    bool is_released;    /* Lua is being closed, but finalizers still run */
+    size_t memory_limit; /* bytes that one query may hold: rows, groups */
+    unsigned open_max;   /* queries and groups, which then share the limit; 0:
+                          * any number, each with its own */
+    unsigned open_count;
+    size_t held;                          /* bytes of all that are open */
+    scripting_watch *watch;               /* may be NULL */
     scripting_is_cancelled *is_cancelled; /* may be NULL */
     scripting_missed *missed;             /* may be NULL */
     void *missed_context;
@@ -39,5 +43,31 @@ struct scratch *scratch_get(lua_State *L);
 
 /* Returns the builder, empty. */
 struct colander_row_builder *scratch_builder(lua_State *L);
+
+/*
+ * What an open query, or groups, hold outside of Lua. Zeroed: it is not open.
+ *
+ * Life: begin -> set, any number of times -> end
+ */
+struct held {
+    struct scratch *scratch; /* borrowed until it ends; NULL: it is not open */
+    size_t size;             /* bytes */
+};
+
+/* Opens it. Raises an error if too many are open, also after garbage was
+ * collected. */
+void held_begin(lua_State *L, struct held *held);
+
+/* Returns how many bytes it may hold, with what it holds. */
+size_t held_max(lua_State *L, const struct held *held);
+
+/* Sets what it holds. Fails with LIMIT if all hold too much, also after garbage
+ * was collected. */
+COLANDER_CHECKED enum colander_code held_set(lua_State *L, struct held *held,
+                                             size_t size,
+                                             struct colander_error *err);
+
+/* Closes it, if it is open. */
+void held_end(struct held *held);
 
 #endif

@@ -31,7 +31,11 @@ __attribute__((visibility("default"))) int luaopen_colander(lua_State *L);
 void scripting_confine(lua_State *L);
 
 /* Removes from the module, whose table is on top of the stack, what changes a
- * store, and limits what one query may hold to `memory_size` bytes. */
+ * store, and limits what all open queries and groups hold together to
+ * `memory_size` bytes, and their number to SCRIPTING_OPEN_MAX. One get_many
+ * takes SCRIPTING_KEYS_MAX keys, and scripts set no number of threads. */
+#define SCRIPTING_OPEN_MAX 64
+#define SCRIPTING_KEYS_MAX 1000
 void scripting_confine_to_reads(lua_State *L, size_t memory_size);
 
 /* Pushes a handle for a store of the program. The store must outlive `L`. */

@@ -149,6 +149,12 @@ colander_ordered_is_sated(const struct colander_ordered *ordered)
     return ordered->finds.state == FINDS_SATED;
 }
 
+size_t
+colander_ordered_size(const struct colander_ordered *ordered)
+{
+    return ordered->size;
+}
+
 const struct colander_value *
 ordered_last(const struct colander_ordered *ordered)
 {

@@ -132,6 +132,12 @@ colander_groups_count(const struct colander_groups *groups)
     return count;
 }
 
+size_t
+colander_groups_size(const struct colander_groups *groups)
+{
+    return atomic_load(&groups->budget.used);
+}
+
 uint64_t
 colander_groups_left_out(const struct colander_groups *groups, const char *name)
 {
