@@ -352,17 +352,22 @@ family_of(const struct change_run *run, const struct parameters *parameters)
                : family;
 }
 
-/* Only the user of this process chooses where in its file system a backup goes,
- * and not relative to a directory that the client does not know. */
+/* Only the user of this process removes backups, and chooses where in its file
+ * system one goes, and not relative to a directory that the client does not
+ * know. */
 static enum colander_code
 check_backup(const struct parameters *parameters, const char **parameter,
              struct colander_error *err)
 {
     const char *to = parameters_value(parameters, "to");
 
+    *parameter = "keep";
+    if (!parameters->is_local && parameters_value(parameters, "keep") != NULL)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "only clients of the socket remove backups");
+    *parameter = to == NULL ? NULL : "to";
     if (to == NULL)
         return COLANDER_OK;
-    *parameter = "to";
     if (!parameters->is_local)
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "backups go where the server was told by "

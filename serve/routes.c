@@ -21,6 +21,8 @@
 #define DROPPED_MAX ((size_t)1 << 20)  /* of a body that is too large */
 #define REFUSED_MAX ((size_t)64 << 20) /* of a stream that is refused */
 #define SCRIPT_TIME "10s"              /* unless the request has another */
+#define SCRIPT_SECONDS_MAX 300
+#define SECONDS_MAX (366 * 86400) /* of other answers */
 
 /* Makes the writer of an answer from parameters. A failure is one of them: sets
  * *parameter, or NULL, and the byte. */
@@ -367,17 +369,22 @@ read_deadline(const struct request *request, uint64_t *deadline_ns,
               struct colander_error *err)
 {
     const char *text = parameters_value(&request->parameters, "timeout");
+    const bool is_script = request->route->make == changes_script;
     int64_t seconds;
 
-    if (text == NULL && request->route->make == changes_script)
+    if (text == NULL && is_script)
         text = SCRIPT_TIME;
     *deadline_ns = 0;
     if (text == NULL)
         return COLANDER_OK;
     if (!colander_duration_read(colander_slice_text(text), &seconds) ||
-        seconds <= 0 || seconds > 366 * 86400)
+        seconds <= 0 || seconds > SECONDS_MAX)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "timeout: '%s' is not a duration: write 10s or 5m",
+                             text);
+    if (is_script && seconds > SCRIPT_SECONDS_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "timeout: a script may take up to 5m, not '%s'",
                              text);
     *deadline_ns = clock_ns() + (uint64_t)seconds * 1000000000;
     return COLANDER_OK;

@@ -134,7 +134,7 @@ struct server_options {
     uint32_t thread_max;     /* that read rows (32) */
     uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
-    uint32_t script_max;     /* of these, scripts: each has up to 128 MB (4) */
+    uint32_t script_max;     /* of these, scripts: each has up to 135 MB (4) */
     uint32_t request_ms;     /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
     uint32_t drop_ms;        /* that a client may still send a body which is not

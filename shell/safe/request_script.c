@@ -9,7 +9,7 @@
 #include <lauxlib.h>
 
 #define MEMORY_SIZE ((size_t)64 << 20) /* of Lua, as --safe has it */
-#define QUERY_SIZE ((size_t)64 << 20)  /* of what a query holds */
+#define QUERY_SIZE ((size_t)64 << 20)  /* of what all open queries hold */
 #define INSTRUCTIONS                                                           \
     100 /* between two looks at the clock: each may copy as
                           * much as Lua may hold */

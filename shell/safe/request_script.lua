@@ -1,14 +1,21 @@
 -- Leaves out of the sandbox what nothing can stop: the count of instructions is
 -- looked at neither in functions of C nor in finalizers and message handlers.
--- Patterns may backtrack for ever, tables with metatables may say that they
--- have any length, and empty texts can be repeated any number of times.
+-- Patterns may backtrack for ever, tables may say that they have any length, by
+-- a metatable or by where their members are, values may take long to compare,
+-- empty texts can be repeated any number of times, and compiling a text takes a
+-- time that grows with its square.
 --
 -- SPDX-License-Identifier: MIT
-local error, getmetatable, rawget, type = error, getmetatable, rawget, type
+local error, getmetatable, pcall = error, getmetatable, pcall
+local rawget, rawlen, type = rawget, rawlen, type
 local find, load_text, rep = string.find, load, string.rep
-local set = setmetatable
+local close, create, wrap = coroutine.close, coroutine.create, coroutine.wrap
+local set, sort = setmetatable, table.sort
 
 local FIND_MAX = 100 -- bytes of what is looked for
+local TEXT_MAX = 1 << 16 -- bytes of what is compiled
+local LIST_MAX = 1 << 22 -- members: memory has no room for more
+local DEPTH_MAX = 100 -- of what closes coroutines; Lua does not count it
 
 collectgarbage, xpcall = nil, nil
 string.gmatch, string.gsub, string.match = nil, nil, nil
@@ -31,7 +38,9 @@ end
 
 -- Lua's, of a text.
 function load(chunk, ...)
-    if type(chunk) ~= "string" then error("load takes a text", 2) end
+    if type(chunk) ~= "string" or #chunk > TEXT_MAX then
+        error("load takes a text of up to " .. TEXT_MAX .. " bytes", 2)
+    end
     return load_text(chunk, ...)
 end
 
@@ -43,12 +52,63 @@ function setmetatable(table, metatable)
     return set(table, metatable)
 end
 
+-- Returns what pcall did, or raises the error again.
+local function pass(is_fine, ...)
+    if not is_fine then error((...), 0) end
+    return ...
+end
+
+-- Returns a function that does what the body of a coroutine does. Errors are
+-- caught in it: where the clock's error ends a coroutine, instructions are not
+-- counted any more, and what closes its variables would run as long as it likes.
+local function guarded(name, body)
+    if type(body) ~= "function" then
+        error("coroutine." .. name .. " takes a function", 3)
+    end
+    return function(...) return pass(pcall(body, ...)) end
+end
+
+-- Lua's.
+function coroutine.create(body) return create(guarded("create", body)) end
+function coroutine.wrap(body) return wrap(guarded("wrap", body)) end
+
+local depth = 0
+
+local function leave(...)
+    depth = depth - 1
+    return pass(...)
+end
+
+-- Lua's, so that the stack of C suffices.
+function coroutine.close(thread)
+    if depth == DEPTH_MAX then
+        error("too many coroutines close others", 2)
+    end
+    depth = depth + 1
+    return leave(pcall(close, thread))
+end
+
+-- Lua's, with comparisons that are instructions, also where a function of C
+-- compares.
+function table.sort(list, comes_before)
+    if comes_before ~= nil and type(comes_before) ~= "function" then
+        error("table.sort takes a function", 2)
+    end
+    return sort(list, function(one, other)
+        if comes_before then return comes_before(one, other) end
+        return one < other
+    end)
+end
+
 for _, name in pairs {"concat", "insert", "remove", "sort", "unpack"} do
     local inner = table[name]
 
     table[name] = function(list, ...)
         if getmetatable(list) ~= nil then
             error("table." .. name .. " takes a table without a metatable", 2)
+        end
+        if type(list) == "table" and rawlen(list) > LIST_MAX then
+            error("table." .. name .. " takes a list", 2)
         end
         return inner(list, ...)
     end

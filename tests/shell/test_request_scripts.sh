@@ -56,15 +56,22 @@ answers 400 '{"error":{"code":"invalid","message":"the body, which is the script
 printf 'return 1\0' >zero
 lua @zero
 prints_some 'the script has a zero byte'
+lua 'return 1' '?timeout=301s'
+prints "{\"error\":{\"code\":\"invalid\",\"message\":\"timeout: a script may take up to 5m, not '301s'\",\"at\":{\"parameter\":\"timeout\",\"offset\":0}}}"
+answers 200 '{"value":1}
+{"_end":{"lines":1}}' 'return 1' '?timeout=5m'
 lua 'return 1' '?safe=0'
 prints_some "unknown parameter 'safe'"
 
 clients=()
 
-# After rows an error is the last line.
-lua 'print(tweets:find{user = "Smith"}) error("late")'
-[ "$(wc -l <out)" = 1 ] || [ "$got" = 200 ] || complain "late: $got $(tail -1 out)"
-tail -1 out | grep -q 'late' || complain "late: $(tail -1 out)"
+# After rows that were sent an error is the last line, and else the answer.
+for late in '400:1:user = "Smith"' '200:9944:lang = "pl"'; do
+    lua "print(tweets:find{${late##*:}}) error(\"late\")"
+    [ "$got:$(wc -l <out)" = "${late%:*}" ] ||
+        complain "late: $got, $(wc -l <out) lines"
+    tail -1 out | grep -q 'late' || complain "late: $(tail -1 out)"
+done
 
 # What changes a store or reaches elsewhere is not there.
 for call in 'db:drop("tweets")' 'db:batch()' 'db:backup("x")' \
@@ -75,6 +82,7 @@ for call in 'db:drop("tweets")' 'db:batch()' 'db:backup("x")' \
     'tweets:filters{}' 'tweets:time_column("x")' \
     'tweets:find{user = "Smith"}:delete()' \
     'tweets:find{user = "Smith"}:update{a = 1}' \
+    'tweets:find{user = "Smith"}:threads(9)' \
     'colander.open("demo")' 'colander.memory_limit(1e12)' \
     'os.execute("true")' 'io.open("x")' 'require("os")' 'dofile("x")' \
     'debug.getregistry()' 'xpcall(error, error)' 'collectgarbage("stop")' \
@@ -84,6 +92,23 @@ for call in 'db:drop("tweets")' 'db:batch()' 'db:backup("x")' \
 done
 run 0 find demo tweets --count
 prints 100000
+
+# All that is open shares one limit, and what is garbage does not count.
+open='local held = {} for i = 1, 65 do held[i] ='
+refuses '.*the open queries and groups hold more than 67108864 bytes' \
+    "$open tweets:find{lang = \"en\"}:order(\"text\") held[i]() end" '?timeout=2m'
+refuses '.*(hold|take) more than [0-9]* bytes' \
+    "$open tweets:find{}:group(\"text\"):count() end" '?timeout=2m'
+refuses '.*(hold|take) more than [0-9]* bytes' \
+    "$open tweets:find{}:group(\"text\"):agg{n = count()} held[i]() end" \
+    '?timeout=2m'
+refuses '.*64 queries and groups are open' "$open tweets:find{} held[i]() end"
+answers 200 '{"value":1}
+{"_end":{"lines":1}}' 'for i = 1, 6 do tweets:find{lang = "en"}:order("text")() end
+    for i = 1, 65 do tweets:find{}() end
+    return 1' '?timeout=2m'
+refuses '.*1000' 'local keys = {} for i = 1, 1001 do keys[i] = "k" end
+    return tweets:get_many(keys)'
 
 # Each of these ends in time. Four run at once.
 ends() { # SCRIPT NUMBER
@@ -96,6 +121,10 @@ ends() { # SCRIPT NUMBER
 }
 count=0
 : >wrong
+many='local a = ("x"):rep(12 << 20) local b, t = a .. "b", {} a = a .. "a"
+    for i = 1, 1e5 do t[i] = i % 2 == 0 and a or b end'
+closing='local c <close> = setmetatable({}, {
+    __close = function() while true do end end})'
 for script in 'while true do end' \
     'while true do pcall(function() while true do end end) end' \
     'coroutine.wrap(function() while true do end end)()' \
@@ -107,6 +136,12 @@ for script in 'while true do end' \
     'for k in pairs(setmetatable({}, {__pairs = function() return function() return 1 end end})) do end' \
     'repeat local s = ("x"):rep(1e7) until s == ""' \
     'table.sort({3, 2, 1}, function() while true do end end)' \
+    "$many table.sort(t)" "$many table.sort(t, rawequal)" \
+    "coroutine.wrap(function() $closing while true do end end)()" \
+    "local c = coroutine.create(function() $closing while true do end end)
+     coroutine.resume(c) coroutine.close(c)" \
+    "local c = coroutine.create(function() $closing coroutine.yield() end)
+     coroutine.resume(c) coroutine.close(c)" \
     'return tostring(setmetatable({}, {__tostring = function() while true do end end}))' \
     'error(setmetatable({}, {__tostring = function() while true do end end}))'; do
     ends "$script" $((++count)) &
@@ -115,6 +150,38 @@ for script in 'while true do end' \
 done
 wait "${clients[@]}"
 [ ! -s wrong ] || complain "$(cat wrong)"
+# Its length is 2^62 + 1.
+sparse='local t = {} for i = 0, 62 do t[1 << i] = 1 t[(1 << i) + 1] = 1 end'
+for call in 'insert(t, 1, 1)' 'remove(t, 1)' 'sort(t)' 'concat(t)' 'unpack(t)'; do
+    refuses 'script:1: table.[a-z]* takes a list' "$sparse table.$call"
+done
+refuses 'script:1: load takes a text of up to 65536 bytes' \
+    'load("return " .. ("a or "):rep(3e6) .. "a")'
+refuses '.*attempt to compare' 'table.sort({1, "a"})'
+refuses 'script:1: table.sort takes a function' 'table.sort({1}, 1)'
+refuses 'script:1: coroutine.wrap takes a function' 'coroutine.wrap(1)'
+refuses '.*script:1: kept' 'coroutine.wrap(function() error("kept") end)()'
+answers 200 '{"value":"a,b,c c,b,a 3 2"}
+{"_end":{"lines":1}}' 'local t = {"c", "a", "b"}
+    table.sort(t)
+    local before = table.concat(t, ",")
+    table.sort(t, function(a, b) return a > b end)
+    local next = coroutine.wrap(function(a) coroutine.yield(a + 1) return 2 end)
+    return before .. " " .. table.concat(t, ",") .. " " .. next(2) .. " " .. next()'
+answers 200 '{"value":true}
+{"_end":{"lines":1}}' 'local last
+    for i = 1, 2e4 do
+        local before = last
+        last = coroutine.create(function()
+            local c <close> = setmetatable({}, {__close = function()
+                if before then coroutine.close(before) end
+            end})
+            coroutine.yield()
+        end)
+        coroutine.resume(last)
+    end
+    pcall(coroutine.close, last)
+    return coroutine.close(coroutine.create(print))'
 for script in 'string.rep("", 1 << 62)' \
     'table.insert(setmetatable({}, {__len = function() return 1 << 40 end}), 1, 1)' \
     'table.concat(setmetatable({}, {__len = function() return 1 << 60 end}))' \
@@ -168,5 +235,10 @@ serve demo --listen 127.0.0.1:0 --token-file token --lua \
 remote 200 --data-binary 'return 1' "$url/lua"
 remote 200 -d '' "$url/backup"
 prints_some '^\{"backup":3,'
+remote 403 -d keep=1 "$url/backup"
+prints_some 'only clients of the socket remove backups.*"parameter":"keep"'
+[ -d backups/000002 ] || complain 'a client of the address removes a backup'
+backup 200 -d "to=$work/backups" -d keep=1
+prints_some '^\{"backup":4,.*"removed":2\}$'
 stop
 finish
