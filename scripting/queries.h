@@ -23,7 +23,7 @@ enum {
     QUERY_PATHS,  /* keeps the paths */
     QUERY_FILTER, /* a function that rows must pass */
     QUERY_ORDER,  /* the path of a column */
-    QUERY_BOUNDS, /* as many bytes as its bounds have, so that Lua counts them */
+    QUERY_BOUNDS, /* as many bytes as its bounds have: Lua counts them */
     QUERY_USER_VALUES = QUERY_BOUNDS,
 };
 
