@@ -11,10 +11,8 @@
 #define SCHEME "kafka://"
 #define TOPIC_SIZE_MAX 249
 #define LINE_SIZE_MAX 4096
-#define ASK_MS 5000      /* for one answer */
-#define UNKNOWN_MS 10000 /* a broker that has just started knows no topic */
-#define RETRY_MS 100     /* before asking again */
-#define TOPICS_MAX 1000  /* of an address */
+#define RETRY_MS 100    /* before asking again */
+#define TOPICS_MAX 1000 /* of an address */
 
 /* -------------------------------------------------------------- address --- */
 
@@ -329,22 +327,35 @@ kafka_is_stopped(const struct topic_broker_options *options)
     return options->is_stopped != NULL && atomic_load(options->is_stopped);
 }
 
+uint64_t
+kafka_wait_ms(const struct topic_broker_options *options)
+{
+    return options->wait_ms > 0 ? options->wait_ms : KAFKA_WAIT_MS;
+}
+
 rd_kafka_resp_err_t
 kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
-          rd_kafka_resp_err_t (*ask)(void *context), void *context)
+          bool waits, rd_kafka_resp_err_t (*ask)(void *context), void *context)
 {
+    const uint64_t wait_us = kafka_wait_ms(options) * 1000;
     const uint64_t begun = clock_us();
-    rd_kafka_resp_err_t error = ask(context);
+    uint64_t unknown = 0; /* since then; 0: it is not */
 
-    while ((kafka_is_transient(error) || kafka_is_unknown(error)) &&
-           clock_us() - begun <
-               (kafka_is_unknown(error) ? UNKNOWN_MS : KAFKA_WAIT_MS) *
-                   UINT64_C(1000) &&
-           !kafka_is_stopped(options)) {
+    for (;;) {
+        const rd_kafka_resp_err_t error = ask(context);
+        const uint64_t now = clock_us();
+
+        if (!kafka_is_unknown(error))
+            unknown = 0;
+        else if (unknown == 0)
+            unknown = now;
+        if (kafka_is_stopped(options) ||
+            (unknown == 0 && !(waits && kafka_is_transient(error))) ||
+            (unknown == 0 && now - begun >= wait_us) ||
+            (unknown > 0 && now - unknown >= wait_us / 6))
+            return error;
         (void)rd_kafka_poll(client, RETRY_MS);
-        error = ask(context);
     }
-    return error;
 }
 
 /* ------------------------------------------------------------- metadata --- */
@@ -361,7 +372,7 @@ ask_metadata(void *context)
     struct metadata_request *request = context;
     const struct rd_kafka_metadata *metadata = NULL;
     rd_kafka_resp_err_t error = rd_kafka_metadata(
-        request->client, 0, request->topic, &metadata, ASK_MS);
+        request->client, 0, request->topic, &metadata, KAFKA_ASK_MS);
 
     request->count = 0;
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR && metadata->topic_cnt != 1)
@@ -382,7 +393,7 @@ kafka_partition_count(const struct topic_broker_options *options,
 {
     struct metadata_request request = {client, topic, 0};
     const rd_kafka_resp_err_t error =
-        kafka_try(options, client, ask_metadata, &request);
+        kafka_try(options, client, true, ask_metadata, &request);
 
     *count = request.count;
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR && *count > 0)
@@ -393,4 +404,13 @@ kafka_partition_count(const struct topic_broker_options *options,
                           ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
                           : error,
                       "cannot find", rd_kafka_topic_name(topic), -1, err);
+}
+
+void
+kafka_cluster(rd_kafka_t *client, char *id, size_t size)
+{
+    char *found = rd_kafka_clusterid(client, KAFKA_ASK_MS);
+
+    (void)snprintf(id, size, "%s", found == NULL ? "" : found);
+    rd_kafka_mem_free(client, found);
 }

@@ -11,9 +11,12 @@
 #include <librdkafka/rdkafka.h>
 #include <pthread.h>
 
-/* The header of the records of a load: ID/NUMBER. */
+/* The header of the records of a load: ID/TOPIC/NUMBER, where ID has 16 hex
+ * digits. */
 #define KAFKA_RECORD_HEADER "colander"
-#define KAFKA_WAIT_MS 60000 /* for brokers, at most, when a client begins */
+#define KAFKA_HEADER_MAX 320 /* bytes */
+#define KAFKA_WAIT_MS 60000  /* for brokers, if the options do not say */
+#define KAFKA_ASK_MS 5000    /* for one answer */
 
 /* An address, taken apart. */
 struct kafka_address {
@@ -67,13 +70,17 @@ bool kafka_is_transient(rd_kafka_resp_err_t error);
 /* Whether it says that there is no such topic or partition. */
 bool kafka_is_unknown(rd_kafka_resp_err_t error);
 
+/* How long brokers are waited for. */
+uint64_t kafka_wait_ms(const struct topic_broker_options *options);
+
 /*
- * Waits until `ask` does not fail with a transient error, KAFKA_WAIT_MS at most
- * or until the options stop it, or a few seconds for a topic that is unknown.
- * Returns the last error.
+ * Asks until the error is not a transient one, or kafka_wait_ms have passed;
+ * once only, if it does not wait. That a topic is unknown counts after a sixth
+ * of this time, as a broker that has just started knows none. Returns the last
+ * error, also if the options stop it.
  */
 rd_kafka_resp_err_t kafka_try(const struct topic_broker_options *options,
-                              rd_kafka_t *client,
+                              rd_kafka_t *client, bool waits,
                               rd_kafka_resp_err_t (*ask)(void *context),
                               void *context);
 
@@ -83,6 +90,9 @@ COLANDER_CHECKED enum colander_code
 kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,
                       int32_t *count, struct colander_error *err);
+
+/* Sets `id` to that of the cluster, or its beginning; "": it has none. */
+void kafka_cluster(rd_kafka_t *client, char *id, size_t size);
 
 /* Whether an error is that of options that were stopped. */
 bool kafka_is_stopped(const struct topic_broker_options *options);

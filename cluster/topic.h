@@ -31,6 +31,7 @@ struct topic_broker_options {
     size_t setting_count;
     const char *settings_file;     /* lines NAME=VALUE; NULL: none */
     const atomic_bool *is_stopped; /* ends waits with CANCELLED; NULL: never */
+    unsigned wait_ms; /* for brokers that do not answer; 0: a minute */
 };
 
 /* -------------------------------------------------------------- readers --- */
@@ -113,9 +114,18 @@ COLANDER_CHECKED enum colander_code
 topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err);
 
+/* Returns the id of the cluster; "": it has none. */
+const char *topic_writer_cluster(const struct topic_writer *writer);
+
+/* Returns a hash of what decides about the partitions of records: how many
+ * there are, the partitioner, and `texts`, which say what their keys are. */
+uint64_t topic_writer_spread(const struct topic_writer *writer,
+                             const char *const *texts, size_t count);
+
 /* Begins or continues a load with this id, which its records get: so one that
  * is sent twice is read once. Requires that all records before are
- * acknowledged. */
+ * acknowledged, and of one that is continued, that the records, their numbers
+ * and partitions are those of before. */
 void topic_writer_begin(struct topic_writer *writer, uint64_t id);
 
 /* NULL is allowed. What was not acknowledged may be sent or not. */
@@ -123,7 +133,8 @@ void topic_writer_close(struct topic_writer *writer);
 
 /* Sends a record, copied; waits while too many are not acknowledged. `number`
  * grows from record to record. Records with the same key (empty: none) are in
- * one partition. Fails if this or an earlier record could not be sent. */
+ * one partition. Fails if this or an earlier record could not be sent, or none
+ * is acknowledged for five times as long as brokers are waited for. */
 COLANDER_CHECKED enum colander_code
 topic_writer_put(struct topic_writer *writer, uint64_t number,
                  struct colander_slice key, struct colander_slice value,

@@ -6,12 +6,13 @@
 
 enum colander_code
 topic_mark_name(struct colander_buffer *name, const char *topic,
-                int32_t partition, const char *load, struct colander_error *err)
+                int32_t partition, int slot, struct colander_error *err)
 {
     char text[512];
-    const int size =
-        snprintf(text, sizeof(text), "follow:%s/%d%s%s", topic, (int)partition,
-                 load == NULL ? "" : "/", load == NULL ? "" : load);
+    const int size = slot < 0 ? snprintf(text, sizeof(text), "follow:%s/%d",
+                                         topic, (int)partition)
+                              : snprintf(text, sizeof(text), "follow:%s/%d/%d",
+                                         topic, (int)partition, slot);
 
     colander_buffer_clear(name);
     if (size < 0 || (size_t)size >= sizeof(text))
@@ -35,6 +36,11 @@ topic_mark_encode(const struct topic_mark *mark, struct colander_buffer *value,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a mark");
     colander_row_builder_add(builder, "offset", colander_integer(mark->offset));
     colander_row_builder_add(builder, "begun", colander_integer(mark->begun));
+    if (mark->has_load) {
+        colander_row_builder_add(builder, "load",
+                                 colander_unsigned(mark->load));
+        colander_row_builder_add(builder, "at", colander_integer(mark->at));
+    }
     if (mark->has_hash)
         colander_row_builder_add(builder, "hash",
                                  colander_unsigned(mark->hash));
@@ -71,8 +77,10 @@ decode(struct topic_mark *mark, struct colander_slice row,
 {
     uint64_t offset = 0;
     uint64_t begun = 0;
+    uint64_t at = 0;
     bool has_offset = false;
     bool has_begun = false;
+    bool has_at = false;
     bool has_cluster = false;
     struct colander_value value;
     enum colander_code code = colander_row_check(row, err);
@@ -84,15 +92,21 @@ decode(struct topic_mark *mark, struct colander_slice row,
     if (code == COLANDER_OK)
         code = read_integer(row, "hash", &mark->hash, &mark->has_hash, err);
     if (code == COLANDER_OK)
+        code = read_integer(row, "load", &mark->load, &mark->has_load, err);
+    if (code == COLANDER_OK)
+        code = read_integer(row, "at", &at, &has_at, err);
+    if (code == COLANDER_OK)
         code = colander_row_get(row, "cluster", &value, &has_cluster, err);
     if (code != COLANDER_OK)
         return code;
     if (!has_offset || !has_begun || offset > INT64_MAX || begun > INT64_MAX ||
+        mark->has_load != has_at || at > INT64_MAX ||
         (has_cluster && (value.type != COLANDER_STRING ||
                          value.bytes.size >= sizeof(mark->cluster))))
         return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is malformed");
     mark->offset = (int64_t)offset;
     mark->begun = (int64_t)begun;
+    mark->at = (int64_t)at;
     if (has_cluster)
         memcpy(mark->cluster, value.bytes.data, value.bytes.size);
     return COLANDER_OK;

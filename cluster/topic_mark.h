@@ -2,7 +2,11 @@
  * Topic marks: how far a partition was read, as marks of a family.
  *
  *     follow:TOPIC/PARTITION        offset, begun, and if known: hash, cluster
- *     follow:TOPIC/PARTITION/LOAD   number, begun: the last record of a load
+ *     follow:TOPIC/PARTITION/SLOT   load: the id of one, offset: the number of
+ *                                   its last record, at: the offset of that
+ *
+ * There are as many slots as loads that are known, from 0 on. A new load takes
+ * that of the one whose last record is the oldest.
  *
  * Values are encoded like rows, so that they can be read and extended.
  *
@@ -13,7 +17,7 @@
 
 #include "columns/columns.h"
 
-#define TOPIC_LOAD_MAX 64 /* bytes of the id of a load */
+#define TOPIC_SLOTS_MAX 256 /* loads of a partition */
 #define TOPIC_CLUSTER_MAX 64
 
 struct topic_mark {
@@ -21,16 +25,18 @@ struct topic_mark {
                      * its last record */
     int64_t begun;  /* when reading began there, in ms since 1970: marks of
                      * loads with another time do not count */
+    bool has_load;
+    uint64_t load; /* its id, */
+    int64_t at;    /* and the offset of its last record */
     bool has_hash;
     uint64_t hash;                   /* of the record before */
     char cluster[TOPIC_CLUSTER_MAX]; /* id, or its beginning; "": unknown */
 };
 
-/* Sets `name`; `load` is NULL for the mark of the partition. */
+/* Sets `name`; a negative `slot` is for the mark of the partition. */
 COLANDER_CHECKED enum colander_code
 topic_mark_name(struct colander_buffer *name, const char *topic,
-                int32_t partition, const char *load,
-                struct colander_error *err);
+                int32_t partition, int slot, struct colander_error *err);
 
 COLANDER_CHECKED enum colander_code
 topic_mark_encode(const struct topic_mark *mark, struct colander_buffer *value,

@@ -6,6 +6,7 @@
  */
 #include "cluster/topic_reader_inside.h"
 #include "core/array.h"
+#include "core/clock.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -14,6 +15,7 @@
 
 #define RESTARTS_MAX 100 /* of a partition, without a record */
 #define RESTART_MS 50
+#define RETRY_US UINT64_C(2000000) /* between two tries, if none answers */
 
 /* One answer about a partition: where a time is, or the beginning or end. */
 struct offset_request {
@@ -31,17 +33,18 @@ ask_offset(void *context)
 
     asked->offset = request->time_ms;
     error = rd_kafka_offsets_for_times(request->reader->client, request->list,
-                                       TOPIC_ASK_MS);
+                                       KAFKA_ASK_MS);
     return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
 }
 
 /* Sets *offset to that of the first record that is not before a time; negative:
  * there is none. Of RD_KAFKA_OFFSET_BEGINNING and END, which brokers take for
- * times, to that of the first, or that after the last.
+ * times, to that of the first, or that after the last. If the reader is open
+ * and no broker answers, the partition waits.
  * (rd_kafka_query_watermark_offsets of librdkafka 2.0 asks for both at once,
  * and drops the error of the first answer.) */
 static enum colander_code
-find_offset(const struct topic_reader *reader, const struct part *part,
+find_offset(const struct topic_reader *reader, struct part *part,
             int64_t time_ms, int64_t *offset, struct colander_error *err)
 {
     struct offset_request request = {
@@ -50,30 +53,35 @@ find_offset(const struct topic_reader *reader, const struct part *part,
 
     (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
                                             part->number);
-    error = kafka_try(&reader->options.brokers, reader->client, ask_offset,
-                      &request);
+    error = kafka_try(&reader->options.brokers, reader->client,
+                      !reader->is_open, ask_offset, &request);
     *offset = request.list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(request.list);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
         return COLANDER_OK;
     if (kafka_is_stopped(&reader->options.brokers))
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    part->waits = reader->is_open && kafka_is_transient(error);
+    part->asked_us = clock_us();
+    if (part->waits)
+        return COLANDER_OK;
     return kafka_fail(error, "cannot find offsets of", part->topic->name,
                       part->number, err);
 }
 
 /* Sets *low to the offset of the first record that brokers have, and *high to
- * that after the last. */
+ * that after the last, unless the partition waits. */
 static enum colander_code
-find_offsets(const struct topic_reader *reader, const struct part *part,
-             int64_t *low, int64_t *high, struct colander_error *err)
+find_offsets(const struct topic_reader *reader, struct part *part, int64_t *low,
+             int64_t *high, struct colander_error *err)
 {
-    enum colander_code code =
-        find_offset(reader, part, RD_KAFKA_OFFSET_BEGINNING, low, err);
+    enum colander_code code;
 
-    if (code == COLANDER_OK)
+    part->waits = false;
+    code = find_offset(reader, part, RD_KAFKA_OFFSET_BEGINNING, low, err);
+    if (code == COLANDER_OK && !part->waits)
         code = find_offset(reader, part, RD_KAFKA_OFFSET_END, high, err);
-    if (code == COLANDER_OK && (*low < 0 || *high < *low))
+    if (code == COLANDER_OK && !part->waits && (*low < 0 || *high < *low))
         code =
             COLANDER_FAIL(err, COLANDER_IO,
                           "topic '%s', partition %d: a broker says that it "
@@ -140,6 +148,7 @@ start(const struct topic_reader *reader, struct part *part, int64_t low,
 {
     const struct topic_mark *mark = &part->mark;
 
+    part->is_begun = true;
     part->verifies = mark->has_hash && mark->offset > low;
     if (part->reached < mark->offset)
         part->reached = mark->offset;
@@ -176,6 +185,36 @@ begin_mark(const struct topic_reader *reader, struct part *part, bool is_new,
     return code;
 }
 
+/* Reads the marks of loads. */
+static enum colander_code
+read_loads(struct topic_reader *reader, struct part *part,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool found = true;
+
+    while (code == COLANDER_OK && found && part->load_count < TOPIC_SLOTS_MAX) {
+        struct topic_mark mark;
+
+        code = topic_mark_name(&reader->name, part->topic->name, part->number,
+                               (int)part->load_count, err);
+        if (code == COLANDER_OK)
+            code = topic_mark_read(&mark, reader->family,
+                                   colander_buffer_slice(&reader->name), &found,
+                                   err);
+        if (code == COLANDER_OK && found)
+            code = array_reserve(&part->loads, part->load_count,
+                                 &part->load_capacity, 1, err);
+        if (code != COLANDER_OK || !found)
+            continue;
+        if (!mark.has_load || mark.begun != part->mark.begun)
+            mark.at = -1;
+        part->loads[part->load_count++] =
+            (struct load){mark.load, (uint64_t)mark.offset, mark.at, false};
+    }
+    return code;
+}
+
 /* Begins to read a partition; `is_new`: it was not there when the reader was
  * opened. */
 static enum colander_code
@@ -189,9 +228,11 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     int64_t low = 0;
     enum colander_code code = find_offsets(reader, part, &low, &high, err);
 
+    part->end = reader->options.is_once ? high : INT64_MAX;
+    if (part->waits)
+        return code;
     if (code == COLANDER_OK)
-        code =
-            topic_mark_name(&name, part->topic->name, part->number, NULL, err);
+        code = topic_mark_name(&name, part->topic->name, part->number, -1, err);
     if (code == COLANDER_OK && (is_new || !reader->options.restarts))
         code = topic_mark_read(&part->mark, reader->family,
                                colander_buffer_slice(&name), &found, err);
@@ -206,7 +247,8 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
                                part->mark.cluster, cluster);
     else if (code == COLANDER_OK)
         code = check_mark(reader, part, low, high, err);
-    part->end = reader->options.is_once ? high : INT64_MAX;
+    if (code == COLANDER_OK)
+        code = read_loads(reader, part, err);
     if (code == COLANDER_OK)
         code = start(reader, part, low, err);
     colander_buffer_release(&name);
@@ -246,9 +288,9 @@ topic_part_restart(struct topic_reader *reader, struct part *part,
     int64_t low = 0;
     enum colander_code code = find_offsets(reader, part, &low, &high, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !part->waits)
         code = check_mark(reader, part, low, high, err);
-    if (code != COLANDER_OK)
+    if (code != COLANDER_OK || part->waits)
         return code;
     if (part->restarts++ == RESTARTS_MAX)
         return COLANDER_FAIL(err, COLANDER_IO,
@@ -259,4 +301,27 @@ topic_part_restart(struct topic_reader *reader, struct part *part,
     (void)rd_kafka_poll(reader->client, RESTART_MS);
     (void)rd_kafka_consume_stop(part->topic->handle, part->number);
     return start(reader, part, low, err);
+}
+
+enum colander_code
+topic_parts_retry(struct topic_reader *reader, struct colander_error *err)
+{
+    for (size_t i = 0; i < reader->address.topic_count; i++) {
+        const struct topic *topic = &reader->topics[i];
+
+        for (size_t j = 0; j < topic->part_count; j++) {
+            struct part *part = topic->parts[j];
+            enum colander_code code;
+
+            if (!part->waits || clock_us() - part->asked_us < RETRY_US)
+                continue;
+            code = part->is_begun
+                       ? topic_part_restart(reader, part,
+                                            "no broker has answered", err)
+                       : begin_part(reader, part, true, err);
+            if (code != COLANDER_OK || part->waits) /* others would, too */
+                return code;
+        }
+    }
+    return COLANDER_OK;
 }

@@ -89,16 +89,6 @@ close_client(struct topic_reader *reader)
     reader->client = NULL;
 }
 
-static void
-read_cluster(struct topic_reader *reader)
-{
-    char *id = rd_kafka_clusterid(reader->client, TOPIC_ASK_MS);
-
-    if (id != NULL)
-        (void)snprintf(reader->cluster, sizeof(reader->cluster), "%s", id);
-    rd_kafka_mem_free(reader->client, id);
-}
-
 /* Finds out how many partitions there are. */
 static enum colander_code
 count_parts(struct topic_reader *reader, int32_t *counts,
@@ -153,7 +143,7 @@ begin(struct topic_reader *reader, struct colander_error *err)
     if (code == COLANDER_OK)
         code = count_parts(reader, counts, err);
     if (code == COLANDER_OK) {
-        read_cluster(reader);
+        kafka_cluster(reader->client, reader->cluster, sizeof(reader->cluster));
         reader->queue = rd_kafka_queue_new(reader->client);
         reader->looked_us = clock_us();
     }
@@ -186,6 +176,7 @@ topic_reader_open(struct colander_store *store, struct colander_family *family,
         if (code == COLANDER_IO && opened->trouble.text[0] != '\0')
             colander_error_context(err, "%s", opened->trouble.text);
     }
+    opened->is_open = true;
     if (code == COLANDER_OK)
         *reader = opened;
     else
@@ -247,20 +238,21 @@ count_state(struct topic_reader *reader)
     pthread_mutex_unlock(&reader->trouble.lock);
 }
 
-/* Looks for new partitions. That no broker answers does not matter now. */
+/* Looks for new partitions; next time, if no broker answers. */
 static enum colander_code
 look_for_parts(struct topic_reader *reader, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
-    for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK;
+    for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK &&
+                       !kafka_is_stopped(&reader->options.brokers);
          i++) {
         struct topic *topic = &reader->topics[i];
         const struct rd_kafka_metadata *metadata = NULL;
 
         if (rd_kafka_metadata(reader->client, 0, topic->handle, &metadata,
-                              TOPIC_ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
-            continue;
+                              KAFKA_ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
+            break;
         if (metadata->topic_cnt == 1 &&
             metadata->topics[0].err == RD_KAFKA_RESP_ERR_NO_ERROR)
             code = topic_parts_add(
@@ -277,15 +269,18 @@ serve(struct topic_reader *reader, struct colander_error *err)
     const unsigned look_ms =
         reader->options.look_ms > 0 ? reader->options.look_ms : LOOK_MS;
     const uint64_t now = clock_us();
+    enum colander_code code = COLANDER_OK;
 
     if (now - reader->counted_us >= STATE_MS * UINT64_C(1000)) {
         reader->counted_us = now;
         (void)rd_kafka_poll(reader->client, 0);
         count_state(reader);
+        code = topic_parts_retry(reader, err);
     }
-    if (now - reader->looked_us < look_ms * UINT64_C(1000) ||
+    if (code != COLANDER_OK ||
+        now - reader->looked_us < look_ms * UINT64_C(1000) ||
         reader->options.is_once)
-        return COLANDER_OK;
+        return code;
     reader->looked_us = now;
     return look_for_parts(reader, err);
 }

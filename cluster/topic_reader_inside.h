@@ -9,12 +9,10 @@
 #include "cluster/kafka.h"
 #include "cluster/topic_mark.h"
 
-#define TOPIC_ASK_MS 5000 /* for one answer */
-
 struct load {
-    char id[TOPIC_LOAD_MAX + 1];
-    uint64_t number; /* of its last record here */
-    bool is_known;   /* there is one */
+    uint64_t id;
+    uint64_t number; /* of its last record here, */
+    int64_t at;      /* which has this offset; negative: there is none */
     bool is_moved;   /* since the last mark */
 };
 
@@ -27,7 +25,10 @@ struct part {
     int64_t reached;        /* no record is below that is not below the mark */
     int64_t end;            /* where reading once ends */
     unsigned restarts;      /* without a record */
-    struct load *loads;     /* whose records have numbers */
+    bool is_begun;          /* librdkafka reads it, or has read it */
+    bool waits;             /* it is to be begun or restarted: no broker has */
+    uint64_t asked_us;      /* answered then */
+    struct load *loads;     /* whose records have numbers: by slot */
     size_t load_count;
     size_t load_capacity;
 };
@@ -51,6 +52,7 @@ struct topic_reader {
     struct topic *topics; /* as many as the address has */
     char cluster[TOPIC_CLUSTER_MAX];
     rd_kafka_message_t *message; /* that was passed on last */
+    bool is_open;                /* outages do not matter any more */
     unsigned served;             /* records since the state was looked at */
     uint64_t looked_us;          /* for partitions */
     uint64_t counted_us;         /* the state */
@@ -68,17 +70,23 @@ struct topic_reader {
 /* ----------------------------------------------------------- partitions --- */
 
 /* Begins to read partitions that the topic has more than the reader knows;
- * `are_new`: they were not there when the reader was opened. */
+ * `are_new`: they were not there when the reader was opened. Once it is open,
+ * those wait for which no broker answers. */
 COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
                                                     struct topic *topic,
                                                     int32_t count, bool are_new,
                                                     struct colander_error *err);
 
 /* Goes on where librdkafka has stopped, as a broker said that there is no such
- * offset or topic: which may have been wrong. `reason` is what it said. */
+ * offset or topic: which may have been wrong. `reason` is what it said. Waits
+ * if no broker answers. */
 COLANDER_CHECKED enum colander_code
 topic_part_restart(struct topic_reader *reader, struct part *part,
                    const char *reason, struct colander_error *err);
+
+/* Tries again to begin or restart partitions that wait. */
+COLANDER_CHECKED enum colander_code
+topic_parts_retry(struct topic_reader *reader, struct colander_error *err);
 
 /* Fails because the topic is not the one that was read. */
 COLANDER_CHECKED enum colander_code topic_part_fail(const struct part *part,

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
+#define ID_SIZE 16 /* of a load, in a header */
+
 static uint64_t
 hash_of(const rd_kafka_message_t *message)
 {
@@ -20,50 +22,47 @@ hash_of(const rd_kafka_message_t *message)
             (uint64_t)rd_kafka_message_timestamp(message, NULL));
 }
 
-/* Finds a load of the partition, and what the mark says of it. */
+/* Finds a load of the partition, or puts it in the place of the one whose last
+ * record is the oldest. */
 static enum colander_code
-find_load(struct topic_reader *reader, struct part *part, const char *id,
-          struct load **load, struct colander_error *err)
+find_load(struct part *part, uint64_t id, struct load **load,
+          struct colander_error *err)
 {
-    struct topic_mark mark;
-    struct load *added;
+    struct load *oldest = NULL;
     enum colander_code code;
-    bool found = false;
 
-    for (size_t i = part->load_count; i > 0; i--) {
-        *load = &part->loads[i - 1];
-        if (strcmp((*load)->id, id) == 0)
+    for (size_t i = 0; i < part->load_count; i++) {
+        *load = &part->loads[i];
+        if ((*load)->id == id && (*load)->at >= 0)
             return COLANDER_OK;
+        if (oldest == NULL || (*load)->at < oldest->at)
+            oldest = *load;
     }
-    code = array_reserve(&part->loads, part->load_count, &part->load_capacity,
-                         1, err);
-    if (code == COLANDER_OK)
-        code = topic_mark_name(&reader->name, part->topic->name, part->number,
-                               id, err);
-    if (code == COLANDER_OK)
-        code =
-            topic_mark_read(&mark, reader->family,
-                            colander_buffer_slice(&reader->name), &found, err);
-    if (code != COLANDER_OK)
-        return code;
-    added = &part->loads[part->load_count++];
-    memset(added, 0, sizeof(*added));
-    memcpy(added->id, id, strlen(id) + 1);
-    added->is_known = found && mark.begun == part->mark.begun;
-    added->number = (uint64_t)mark.offset;
-    *load = added;
+    if (part->load_count < TOPIC_SLOTS_MAX &&
+        (oldest == NULL || oldest->at >= 0)) {
+        code = array_reserve(&part->loads, part->load_count,
+                             &part->load_capacity, 1, err);
+        if (code != COLANDER_OK)
+            return code;
+        oldest = &part->loads[part->load_count++];
+    }
+    *oldest = (struct load){.id = id, .at = -1};
+    *load = oldest;
     return COLANDER_OK;
 }
 
-/* Reads the header of a record that a load has sent: ID/NUMBER. Others have
- * none. */
+/* Reads the header of a record that a load has sent to this topic:
+ * ID/TOPIC/NUMBER. Others have none, or that of the record that they are a copy
+ * of. */
 static bool
-read_header(const rd_kafka_message_t *message, char *id, uint64_t *number)
+read_header(const rd_kafka_message_t *message, const char *topic, uint64_t *id,
+            uint64_t *number)
 {
+    const size_t topic_size = strlen(topic);
     rd_kafka_headers_t *headers;
     const void *data;
-    const char *slash;
-    char text[TOPIC_LOAD_MAX + 32];
+    const char *digits;
+    char text[KAFKA_HEADER_MAX];
     char *end;
     size_t size;
 
@@ -74,15 +73,15 @@ read_header(const rd_kafka_message_t *message, char *id, uint64_t *number)
         return false;
     memcpy(text, data, size);
     text[size] = '\0';
-    slash = strchr(text, '/');
-    if (slash == NULL || slash == text || slash - text > TOPIC_LOAD_MAX ||
-        slash[1] < '0' || slash[1] > '9' || strlen(text) != size ||
-        strspn(text, "0123456789abcdef") != (size_t)(slash - text))
+    if (strspn(text, "0123456789abcdef") != ID_SIZE || text[ID_SIZE] != '/' ||
+        strncmp(text + ID_SIZE + 1, topic, topic_size) != 0 ||
+        text[ID_SIZE + 1 + topic_size] != '/')
         return false;
-    *number = strtoull(slash + 1, &end, 10);
-    memcpy(id, text, (size_t)(slash - text));
-    id[slash - text] = '\0';
-    return *end == '\0' && *number <= INT64_MAX;
+    digits = text + ID_SIZE + 1 + topic_size + 1;
+    *id = strtoull(text, NULL, 16);
+    *number = strtoull(digits, &end, 10);
+    return digits[0] >= '0' && digits[0] <= '9' && end == text + size &&
+           *number <= INT64_MAX;
 }
 
 /* Whether a load has sent a record once more, after it was resumed. */
@@ -91,23 +90,23 @@ see_load(struct topic_reader *reader, struct part *part,
          const rd_kafka_message_t *message, bool *is_again,
          struct colander_error *err)
 {
-    char id[TOPIC_LOAD_MAX + 1];
     struct load *load;
     uint64_t number;
+    uint64_t id;
     enum colander_code code;
 
     *is_again = false;
-    if (!read_header(message, id, &number))
+    if (!read_header(message, part->topic->name, &id, &number))
         return COLANDER_OK;
-    code = find_load(reader, part, id, &load, err);
+    code = find_load(part, id, &load, err);
     if (code != COLANDER_OK)
         return code;
-    *is_again = load->is_known && number <= load->number;
+    *is_again = load->at >= 0 && number <= load->number;
     reader->sent_twice += *is_again;
     if (*is_again)
         return COLANDER_OK;
     load->number = number;
-    load->is_known = true;
+    load->at = message->offset;
     load->is_moved = true;
     return COLANDER_OK;
 }
@@ -161,13 +160,17 @@ take_event(struct topic_reader *reader, struct part *part,
            const rd_kafka_message_t *message, struct colander_error *err)
 {
     if (message->err == RD_KAFKA_RESP_ERR__PARTITION_EOF) {
-        if (part != NULL && part->reached < message->offset)
+        if (part == NULL)
+            return COLANDER_OK;
+        if (part->reached < message->offset)
             part->reached = message->offset;
-        if (part != NULL) /* it has no record that could be compared */
-            part->verifies =
-                part->verifies && message->offset < part->mark.offset;
+        /* it has no record that could be compared */
+        part->verifies = part->verifies && message->offset < part->mark.offset;
+        part->restarts = 0;
         return COLANDER_OK;
     }
+    if (part != NULL && part->waits) /* it is restarted anyway */
+        return COLANDER_OK;
     if ((message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET ||
          kafka_is_unknown(message->err)) &&
         part != NULL)
@@ -248,11 +251,14 @@ make_mark(struct topic_reader *reader, const struct part *part,
     struct topic_mark mark = part->mark;
     enum colander_code code =
         topic_mark_name(&reader->name, part->topic->name, part->number,
-                        load == NULL ? NULL : load->id, err);
+                        load == NULL ? -1 : (int)(load - part->loads), err);
 
     if (load != NULL)
         mark = (struct topic_mark){.begun = part->mark.begun,
-                                   .offset = (int64_t)load->number};
+                                   .offset = (int64_t)load->number,
+                                   .has_load = true,
+                                   .load = load->id,
+                                   .at = load->at};
     return code == COLANDER_OK ? topic_mark_encode(&mark, &reader->value, err)
                                : code;
 }

@@ -3,24 +3,31 @@
  *
  * Within a session brokers drop what is sent again after a lost answer, and
  * keep the order. A load that is resumed is another session, and may send
- * records again that were acknowledged: they have the same header, ID/NUMBER,
- * and are in the same partition, in the same order. So a reader
- * (topic_reader.c) knows them. Records without a key are therefore spread by
- * their numbers.
+ * records again that were acknowledged: they have the same header,
+ * ID/TOPIC/NUMBER, and are in the same partition, in the same order. So a
+ * reader (topic_reader.c) knows them. Records without a key are therefore
+ * spread by their numbers.
+ *
+ * A reader takes a number that is not above the last one of its load for one of
+ * those. So a partition must have all records of a load up to its last one:
+ * after one that is refused none may follow, which is why only one request is
+ * on its way to a broker, and why no record is given up alone.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "cluster/kafka.h"
 #include "cluster/topic_mark.h"
-#include "core/array.h"
+#include "core/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <xxhash.h>
 
 #define WAIT_MS 100
 #define SPREAD_SHIFT 16 /* records without a key: 64 KiB go to one partition */
 #define PENDING_MAX 100000
+#define WAITS 5 /* for brokers, without an acknowledgement */
 
 /* A record that is not known to be acknowledged, or is after one. */
 struct pending {
@@ -35,15 +42,26 @@ struct topic_writer {
     rd_kafka_t *client;
     rd_kafka_topic_t *topic;
     int32_t partition_count;
-    char load[TOPIC_LOAD_MAX + 1];
+    char cluster[TOPIC_CLUSTER_MAX];
+    uint64_t load;
     struct pending *pending; /* a ring: by sequence, modulo PENDING_MAX */
     uint64_t begun;          /* sequence of the first record of the load */
     uint64_t sent;           /* sequence of the next record */
     uint64_t passed;         /* of the first that is pending */
     uint64_t acknowledged;   /* number up to which all records are */
+    uint64_t moved_us;       /* when one was, or the first was sent */
     rd_kafka_resp_err_t failure;
     int32_t failed_partition;
 };
+
+/* Whether it only says that another record has failed for good. */
+static bool
+is_aftermath(rd_kafka_resp_err_t error)
+{
+    return error == RD_KAFKA_RESP_ERR__FATAL ||
+           error == RD_KAFKA_RESP_ERR__PURGE_QUEUE ||
+           error == RD_KAFKA_RESP_ERR__PURGE_INFLIGHT;
+}
 
 /* Called when the client is polled. */
 static void
@@ -55,13 +73,15 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
 
     (void)client;
     if (message->err != RD_KAFKA_RESP_ERR_NO_ERROR) {
-        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR) {
+        if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR ||
+            is_aftermath(writer->failure)) {
             writer->failure = message->err;
             writer->failed_partition = message->partition;
         }
         return;
     }
     pending->is_done = true;
+    writer->moved_us = clock_us();
     while (writer->passed < writer->sent &&
            writer->pending[writer->passed % PENDING_MAX].is_done) {
         writer->acknowledged =
@@ -80,11 +100,20 @@ begin(struct topic_writer *writer, struct colander_error *err)
         {"queue.buffering.max.kbytes", "65536"},
         {"partitioner", "murmur2_random"}, /* as programs in Java */
         {"reconnect.backoff.max.ms", "2000"},
+        {"message.max.bytes", "60000000"}, /* brokers have limits of their own,
+                                            * and the queue has room for it */
         {NULL, NULL},
     };
     static const struct kafka_setting fixed[] = {
         {"enable.idempotence", "true"},
         {"acks", "all"},
+        {"request.required.acks", "all"},
+        {"enable.gapless.guarantee", "true"},
+        {"max.in.flight", "1"},
+        {"max.in.flight.requests.per.connection", "1"},
+        {"message.timeout.ms", "0"},
+        {"delivery.timeout.ms", "0"},
+        {"delivery.report.only.error", "false"},
         {NULL, NULL},
     };
     enum colander_code code = kafka_client_create(
@@ -102,6 +131,8 @@ begin(struct topic_writer *writer, struct colander_error *err)
                                  writer->topic, &writer->partition_count, err);
     if (code == COLANDER_IO && writer->trouble.text[0] != '\0')
         colander_error_context(err, "%s", writer->trouble.text);
+    if (code == COLANDER_OK)
+        kafka_cluster(writer->client, writer->cluster, sizeof(writer->cluster));
     return code;
 }
 
@@ -152,29 +183,80 @@ topic_writer_close(struct topic_writer *writer)
     free(writer);
 }
 
+const char *
+topic_writer_cluster(const struct topic_writer *writer)
+{
+    return writer->cluster;
+}
+
+uint64_t
+topic_writer_spread(const struct topic_writer *writer, const char *const *texts,
+                    size_t count)
+{
+    rd_kafka_topic_conf_t *conf =
+        rd_kafka_default_topic_conf_dup(writer->client);
+    char partitioner[64] = "";
+    size_t size = sizeof(partitioner);
+    uint64_t hash = (uint64_t)writer->partition_count;
+
+    (void)rd_kafka_topic_conf_get(conf, "partitioner", partitioner, &size);
+    rd_kafka_topic_conf_destroy(conf);
+    hash = XXH3_64bits_withSeed(partitioner, strlen(partitioner), hash);
+    for (size_t i = 0; i < count; i++)
+        hash = XXH3_64bits_withSeed(texts[i], strlen(texts[i]), hash);
+    return hash;
+}
+
 void
 topic_writer_begin(struct topic_writer *writer, uint64_t id)
 {
-    (void)snprintf(writer->load, sizeof(writer->load), "%016" PRIx64, id);
+    writer->load = id;
     writer->begun = writer->sent;
 }
 
 /* ---------------------------------------------------------------- sending - */
 
-/* Fails if a record could not be sent. */
+/* Fails because a record could not be sent. */
+static enum colander_code
+fail(const struct topic_writer *writer, rd_kafka_resp_err_t error,
+     int32_t partition, struct colander_error *err)
+{
+    const char *topic = writer->address.topics[0];
+    char reason[200];
+
+    if (error == RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE ||
+        error == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE)
+        return COLANDER_FAIL(
+            err, COLANDER_IO,
+            "topic '%s' takes no record or batch as large (%s): raise its "
+            "max.message.bytes, leave large records out with --record-size "
+            "SIZE, or make batches smaller with --set batch.size=BYTES",
+            topic, rd_kafka_err2name(error));
+    if (is_aftermath(error) &&
+        rd_kafka_fatal_error(writer->client, reason, sizeof(reason)) !=
+            RD_KAFKA_RESP_ERR_NO_ERROR)
+        return COLANDER_FAIL(err, COLANDER_IO, "topic '%s': %s", topic, reason);
+    return kafka_fail(error, "cannot write to", topic, partition, err);
+}
+
+/* Fails if a record could not be sent, or none is acknowledged any more. */
 static enum colander_code
 check(struct topic_writer *writer, struct colander_error *err)
 {
-    char reason[200];
+    const uint64_t wait_ms = WAITS * kafka_wait_ms(&writer->options);
 
-    if (writer->failure == RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (is_aftermath(writer->failure)) /* the cause comes at once */
+        (void)rd_kafka_poll(writer->client, WAIT_MS);
+    if (writer->failure != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return fail(writer, writer->failure, writer->failed_partition, err);
+    if (writer->passed == writer->sent ||
+        clock_us() - writer->moved_us < wait_ms * 1000)
         return COLANDER_OK;
-    if (rd_kafka_fatal_error(writer->client, reason, sizeof(reason)) !=
-        RD_KAFKA_RESP_ERR_NO_ERROR)
-        return COLANDER_FAIL(err, COLANDER_IO, "topic '%s': %s",
-                             writer->address.topics[0], reason);
-    return kafka_fail(writer->failure, "cannot write to",
-                      writer->address.topics[0], writer->failed_partition, err);
+    return COLANDER_FAIL(
+        err, COLANDER_IO,
+        "topic '%s': no record was acknowledged for %" PRIu64 " seconds%s%s",
+        writer->address.topics[0], wait_ms / 1000,
+        writer->trouble.text[0] == '\0' ? "" : ": ", writer->trouble.text);
 }
 
 static rd_kafka_resp_err_t
@@ -186,9 +268,9 @@ produce(struct topic_writer *writer, uint64_t number, struct colander_slice key,
                      : (int32_t)((number >> SPREAD_SHIFT) %
                                  (uint64_t)writer->partition_count);
     const void *key_data = key.size > 0 ? key.data : NULL;
-    char text[TOPIC_LOAD_MAX + 32];
-    const int size =
-        snprintf(text, sizeof(text), "%s/%" PRIu64, writer->load, number);
+    char text[KAFKA_HEADER_MAX];
+    const int size = snprintf(text, sizeof(text), "%016" PRIx64 "/%s/%" PRIu64,
+                              writer->load, writer->address.topics[0], number);
 
     return rd_kafka_producev(
         writer->client, RD_KAFKA_V_RKT(writer->topic),
@@ -209,13 +291,18 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
 
     for (;;) {
         const bool has_room = writer->sent - writer->passed < PENDING_MAX;
+        const bool is_first = writer->sent == writer->passed;
         enum colander_code code;
 
+        if (is_first)
+            writer->moved_us = clock_us();
         if (has_room) {
             writer->pending[writer->sent % PENDING_MAX] =
                 (struct pending){number, false};
             error = produce(writer, number, key, value);
         }
+        if (is_first && error == RD_KAFKA_RESP_ERR__QUEUE_FULL)
+            error = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE; /* of the queue */
         writer->sent += error == RD_KAFKA_RESP_ERR_NO_ERROR;
         (void)rd_kafka_poll(writer->client,
                             error == RD_KAFKA_RESP_ERR_NO_ERROR ? 0 : WAIT_MS);
@@ -223,8 +310,7 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR || code != COLANDER_OK)
             return code;
         if (error != RD_KAFKA_RESP_ERR__QUEUE_FULL)
-            return kafka_fail(error, "cannot write to",
-                              writer->address.topics[0], -1, err);
+            return fail(writer, error, -1, err);
         if (kafka_is_stopped(&writer->options))
             return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     }

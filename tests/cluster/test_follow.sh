@@ -96,18 +96,26 @@ says_some "not 'csv'"
 # --- SIGTERM ends it, and what was read is there
 store=$work/term
 brokers topic x 1
-put x 0 '{"n":1}'
+
+# await_written TEXT: waits until a log of the store has it.
+await_written() {
+    for ((i = 0; i < 600; i++)); do
+        ! grep -rqs "$1" "$store" --include='*.log' || return 0
+        sleep 0.1
+    done
+    complain "'$1' is not written: $(cat "$work/err")"
+}
+
+put x 0 '{"n":1,"a":"the first"}'
 "$COLANDER" follow "$store" rows "kafka://$brokers/x" --key n 2>"$work/err" &
 pid=$!
-for ((i = 0; i < 600; i++)); do
-    [ "$(find "$store" -name '*.log' -size +0 2>/dev/null | wc -l)" = 0 ] ||
-        break
-    sleep 0.1
-done
-put x 0 '{"n":2}'
-sleep 1
+await_written 'the first'
+put x 0 '{"n":2,"a":"the second"}'
+await_written 'the second'
 kill -TERM "$pid"
 wait "$pid" || complain "SIGTERM: exit status $?: $(cat "$work/err")"
+says_some '^2 rows loaded; 0 records behind, in 1 partition$'
+has rows '{"_key":1,"n":1,"a":"the first"}' '{"_key":2,"n":2,"a":"the second"}'
 follow 0 x --key n
-has rows '{"_key":1,"n":1}' '{"_key":2,"n":2}'
+says_some '^0 rows loaded; '
 finish

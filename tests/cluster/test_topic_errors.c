@@ -1,15 +1,13 @@
 /*
  * Errors that brokers answer to each kind of request: records are read or
  * sent all the same, each once, or it fails and says why; then the next try is
- * right.
+ * right. And outages.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cluster/topic.h"
-#include "support/store_fixture.h"
-
-#include <librdkafka/rdkafka.h>
-#include <librdkafka/rdkafka_mock.h>
+#include "cluster/kafka.h"
+#include "core/clock.h"
+#include "mock_topic.h"
 
 #define RECORDS 20
 #define CODES 90 /* errors of brokers: 1 to this */
@@ -19,28 +17,6 @@ enum { PRODUCE = 0, FETCH = 1, LIST_OFFSETS = 2 }; /* requests */
 /* Fast retries. */
 static const char *const settings[] = {"fetch.error.backoff.ms=1",
                                        "fetch.wait.max.ms=10"};
-
-struct cluster {
-    rd_kafka_t *client;
-    rd_kafka_mock_cluster_t *mock;
-    char address[300];
-};
-
-static void
-start(struct cluster *it)
-{
-    rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    char reason[200];
-
-    rd_kafka_conf_set(conf, "test.mock.num.brokers", "1", NULL, 0);
-    rd_kafka_conf_set_log_cb(conf, NULL);
-    it->client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, reason, sizeof(reason));
-    assert_non_null(it->client);
-    it->mock = rd_kafka_handle_mock_cluster(it->client);
-    snprintf(it->address, sizeof(it->address), "kafka://%s/t",
-             rd_kafka_mock_cluster_bootstraps(it->mock));
-    rd_kafka_mock_topic_create(it->mock, "t", 1, 1);
-}
 
 static void
 fail_next(const struct cluster *it, int16_t request, int code)
@@ -79,7 +55,7 @@ read_all(struct store_fixture *fixture, const struct cluster *it, int *count,
          struct colander_error *err)
 {
     const struct topic_reader_options options = {
-        .brokers = {it->address, settings, 2, NULL, NULL},
+        .brokers = {it->address, settings, 2, NULL, NULL, 0},
         .is_once = true,
         .restarts = true,
     };
@@ -173,6 +149,103 @@ FIXTURE_TEST(errors_of_produces_lose_no_record)
     OK(read_all(fixture, &it, &count, NULL));
     assert_int_equal(count, sent);
     assert_true(failed_count > 0 && failed_count < CODES);
+    rd_kafka_destroy(it.client);
+}
+
+/* --------------------------------------------------------------- outages - */
+
+/* A broker that does not answer for longer than a topic may be unknown, and
+ * then knows it only the second time. */
+static rd_kafka_resp_err_t
+answer_late(void *context)
+{
+    const uint64_t begun = clock_us();
+    int *asked = context;
+
+    if (++*asked > 2)
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
+    if (*asked == 2)
+        return RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART;
+    while (clock_us() - begun < 1100000)
+        continue;
+    return RD_KAFKA_RESP_ERR__TRANSPORT;
+}
+
+FIXTURE_TEST(a_topic_is_unknown_only_some_time_after_brokers_answer)
+{
+    const struct topic_broker_options options = {.wait_ms = 6000};
+    struct cluster it;
+    int asked = 0;
+
+    (void)fixture;
+    start(&it);
+    assert_int_equal(kafka_try(&options, it.client, true, answer_late, &asked),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+    assert_int_equal(asked, 3);
+    rd_kafka_destroy(it.client);
+}
+
+FIXTURE_TEST(a_writer_gives_up_if_nothing_is_acknowledged)
+{
+    struct topic_broker_options options = {.wait_ms = 200};
+    struct topic_writer *writer;
+    struct cluster it;
+
+    (void)fixture;
+    start(&it);
+    options.address = it.address;
+    OK(topic_writer_open(&options, &writer, why()));
+    topic_writer_begin(writer, 7);
+    rd_kafka_mock_broker_set_down(it.mock, 1);
+    OK(topic_writer_put(writer, 0, colander_slice_of("", 0),
+                        colander_slice_of("0", 1), why()));
+    FAILS(topic_writer_flush(writer, why()), COLANDER_IO);
+    assert_non_null(strstr(error_text(), "no record was acknowledged for 1 "));
+    topic_writer_close(writer);
+    rd_kafka_destroy(it.client);
+}
+
+/* Calls next until it has found so many records, or for some time. */
+static int
+read_for(struct topic_reader *reader, int count, uint64_t ms)
+{
+    const uint64_t begun = clock_us();
+    int found_count = 0;
+
+    while (found_count < count && clock_us() - begun < ms * 1000) {
+        struct topic_record record;
+        bool is_end;
+        bool found;
+
+        OK(topic_reader_next(reader, 10, &record, &found, &is_end, why()));
+        found_count += found;
+    }
+    return found_count;
+}
+
+/* It asks where the partition begins, after an offset was refused. */
+FIXTURE_TEST(an_outage_does_not_end_an_open_reader)
+{
+    struct topic_reader_options options = {
+        .brokers = {NULL, settings, 2, NULL, NULL, 500},
+    };
+    struct topic_reader *reader;
+    struct cluster it;
+
+    start(&it);
+    options.brokers.address = it.address;
+    OK(send_some(&it, 0, RECORDS, why()));
+    OK(topic_reader_open(fixture->store, kept_family(fixture, "rows"), &options,
+                         &reader, why()));
+    assert_int_equal(read_for(reader, RECORDS, 60000), RECORDS);
+    for (int i = 0; i < 1000; i++)
+        fail_next(&it, LIST_OFFSETS, RD_KAFKA_RESP_ERR_BROKER_NOT_AVAILABLE);
+    fail_next(&it, FETCH, RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE);
+    assert_int_equal(read_for(reader, 1, 1000), 0);
+    rd_kafka_mock_clear_request_errors(it.mock, LIST_OFFSETS);
+    OK(send_some(&it, RECORDS, RECORDS + 3, why()));
+    assert_int_equal(read_for(reader, 3, 60000), 3);
+    topic_reader_close(reader);
     rd_kafka_destroy(it.client);
 }
 
