@@ -517,6 +517,19 @@ input_inode(const struct input *input)
     return fstat(input->raw.file, &status) == 0 ? (uint64_t)status.st_ino : 0;
 }
 
+void
+input_stamp(const struct input *input, uint64_t *size, uint64_t *changed_ns)
+{
+    struct stat status;
+
+    *size = *changed_ns = 0;
+    if (fstat(input->raw.file, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    *size = (uint64_t)status.st_size;
+    *changed_ns = (uint64_t)status.st_mtim.tv_sec * UINT64_C(1000000000) +
+                  (uint64_t)status.st_mtim.tv_nsec;
+}
+
 uint64_t
 input_bytes_read(const struct input *input)
 {

@@ -74,6 +74,11 @@ bool input_is_damaged(const struct input *input);
 /* Returns the inode of the file, 0 if that is unknown. */
 uint64_t input_inode(const struct input *input);
 
+/* Sets *size and *changed_ns to those of the file; to 0 if it is none, but a
+ * pipe, or elsewhere. While both are the same, it was not edited. */
+void input_stamp(const struct input *input, uint64_t *size,
+                 uint64_t *changed_ns);
+
 /* Returns how many bytes of the file were read. Any thread. */
 uint64_t input_bytes_read(const struct input *input);
 

@@ -263,6 +263,28 @@ load_opened(struct colander_load *load, const char *name, struct source *source,
     return code == COLANDER_OK ? load_source(load, source, err) : code;
 }
 
+/* Returns the id that records of the file had in an earlier load, if those that
+ * are put again are the same; else 0. */
+static uint64_t
+find_sink_id(const struct colander_load *load, const struct source *source,
+             const struct resume_point *point)
+{
+    const struct colander_load_sink *sink = load->options.sink;
+    uint64_t changed_ns;
+    uint64_t size;
+
+    if (sink == NULL || !load->options.resumes ||
+        point->spread != sink->spread ||
+        point->record_size < load->options.record_size ||
+        point->inode != input_inode(source->input))
+        return 0;
+    input_stamp(source->input, &size, &changed_ns);
+    return changed_ns != 0 && size == point->size &&
+                   changed_ns == point->changed_ns
+               ? point->id
+               : 0;
+}
+
 /* Loads one file, or the rest of it. */
 static enum colander_code
 load_file(struct colander_load *load, const char *file,
@@ -283,12 +305,7 @@ load_file(struct colander_load *load, const char *file,
     load->stats.is_damaged = code == COLANDER_CORRUPT;
     if (code != COLANDER_OK)
         return code;
-    /* without records before it, a point is known by its file only */
-    load->sink_id =
-        load->options.resumes &&
-                (point.offset > 0 || point.inode == input_inode(source.input))
-            ? point.id
-            : 0;
+    load->sink_id = find_sink_id(load, &source, &point);
     code = load_opened(load, file, &source, resumes ? &point : NULL, err);
     load->bytes_before += input_bytes_read(source.input);
     load->stats.is_damaged =

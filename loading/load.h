@@ -231,7 +231,12 @@ struct colander_load_stream {
 struct colander_load_sink {
     void *context;
 
-    /* Begins a file, or continues it: then with the same id. */
+    /* What decides, beside the file, which records it has and where they go. */
+    uint64_t spread;
+
+    /* Begins a file, or continues it: with the same id, if neither `spread` nor
+     * the file has changed, so that what is put again is what it was. (Or less,
+     * if the options have a smaller record_size now.) */
     enum colander_code (*begin)(void *context, uint64_t id,
                                 struct colander_error *err);
 

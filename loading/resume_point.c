@@ -186,6 +186,10 @@ static const struct field {
     {FIELD("sample", sample_size), false},
     {FIELD("inode", inode), false},
     {FIELD("id", id), false},
+    {FIELD("spread", spread), false},
+    {FIELD("record_size", record_size), false},
+    {FIELD("size", size), false},
+    {FIELD("changed", changed_ns), false},
     {FIELD("is_end", is_end), true},
 #undef FIELD
 };

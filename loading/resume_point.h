@@ -42,6 +42,10 @@ struct resume_point {
     uint64_t sample_size; /* of CSV, bytes after the header that decided the
                            * kinds of columns */
     uint64_t id;          /* of a load whose records go elsewhere; 0: none */
+    uint64_t spread;      /* of its sink, */
+    uint64_t record_size; /* and the largest record */
+    uint64_t size;        /* of the file, when it was opened, */
+    uint64_t changed_ns;  /* and when it had been changed last */
     bool is_end;          /* the file ended there */
 
     /* The key of the first row of a bulk of version 0.1, which wrote its resume

@@ -137,6 +137,12 @@ writer_begin_file(struct writer *writer, const struct source *source,
     writer->point.sample_size = source->sample_size;
     if (source->input != NULL)
         writer->point.inode = input_inode(source->input);
+    if (writer->options->sink != NULL) {
+        input_stamp(source->input, &writer->point.size,
+                    &writer->point.changed_ns);
+        writer->point.spread = writer->options->sink->spread;
+        writer->point.record_size = writer->options->record_size;
+    }
     writer->tail = source->tail;
     writer->head = source->tail;
     /* up to that size, the first and the last bytes are the same */

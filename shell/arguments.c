@@ -148,6 +148,25 @@ arguments_parse(struct arguments *arguments,
     return COLANDER_OK;
 }
 
+const char *
+arguments_first_word(const struct argument_option *options, int argc,
+                     const char *const *argv)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *name = argv[i] + (argv[i][0] == '-' && argv[i][1] == '-') +
+                           (argv[i][0] == '-');
+        const struct argument_option *option;
+
+        if (!is_option(argv[i]))
+            return argv[i];
+        if (name[0] == '\0') /* -- */
+            return i + 1 < argc ? argv[i + 1] : NULL;
+        option = find_option(options, name, strlen(name)); /* without = */
+        i += option != NULL && option->value != NULL;
+    }
+    return NULL;
+}
+
 void
 arguments_release(struct arguments *arguments)
 {

@@ -65,6 +65,11 @@ arguments_parse(struct arguments *arguments,
                 const struct argument_option *options, size_t option_words,
                 int argc, const char *const *argv, struct colander_error *err);
 
+/* Returns the first word of argv[1] and those after it that is neither an
+ * option nor the value of one, or NULL. An unknown option has no value. */
+const char *arguments_first_word(const struct argument_option *options,
+                                 int argc, const char *const *argv);
+
 void arguments_release(struct arguments *arguments);
 
 /* Removes the first word. */

@@ -1,8 +1,5 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
-#ifdef COLANDER_CLUSTER
-#include "cluster/topic.h"
-#endif
 #include "shell/elsewhere.h"
 #include "shell/interrupt.h"
 #include "shell/manual.h"
@@ -397,6 +394,18 @@ run_parsed(struct session *session, const struct command *command,
     return command->run(session, arguments);
 }
 
+/* Whether the first word that is not an option is an address of topics. Which
+ * options have a value is only known of this command, or the one for topics. */
+static bool
+names_topic(const struct command *command, int argc, const char *const *argv)
+{
+    const char *word = command == NULL
+                           ? NULL
+                           : arguments_first_word(command->options, argc, argv);
+
+    return word != NULL && strncmp(word, "kafka://", 8) == 0;
+}
+
 enum session_exit
 command_run(struct session *session, int argc, const char *const *argv)
 {
@@ -406,8 +415,7 @@ command_run(struct session *session, int argc, const char *const *argv)
     enum session_exit status;
 
 #ifndef COLANDER_CLUSTER
-    if (strcmp(argv[0], "follow") == 0 ||
-        (argc > 1 && strncmp(argv[1], "kafka://", 8) == 0))
+    if (strcmp(argv[0], "follow") == 0 || names_topic(command, argc, argv))
         return session_complain(session, SESSION_USAGE,
                                 "this program was built without topics of "
                                 "Kafka: COLANDER_CLUSTER=OFF");
@@ -422,8 +430,10 @@ command_run(struct session *session, int argc, const char *const *argv)
                                 "colander --help)",
             argv[0]);
 #ifdef COLANDER_CLUSTER
-    if (command->for_topics != NULL && argc > 1 && topic_is_address(argv[1]) &&
-        session->client == NULL && !is_shell(session))
+    if (command->for_topics != NULL && session->client == NULL &&
+        !is_shell(session) &&
+        (names_topic(command, argc, argv) ||
+         names_topic(command->for_topics, argc, argv)))
         command = command->for_topics;
 #endif
     session->command = command->name;

@@ -2,7 +2,7 @@
  * The command load with an address of a topic: sends records to it.
  *
  * How far each file was sent is kept as load keeps it, in a small store of its
- * own.
+ * own, in a family for each topic of a cluster.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -26,6 +26,7 @@ struct send_command {
     struct load_request asked;
     struct broker_options brokers;
     struct topic_writer *writer;
+    struct colander_load_sink sink;
     struct colander_family *places;
     struct colander_load *load;
     struct progress progress;
@@ -158,6 +159,7 @@ open_places(struct send_command *command, const struct arguments *arguments,
     const char *state = getenv("XDG_STATE_HOME");
     const char *home = getenv("HOME");
     const bool has_state = state != NULL && state[0] == '/';
+    enum colander_code code;
     char path[4096];
     int size;
 
@@ -181,30 +183,90 @@ open_places(struct send_command *command, const struct arguments *arguments,
         (void)mkdir(path, 0700);
         strcat(path, "/places");
     }
-    return session_open(command->session, path, COLANDER_OPEN_OR_CREATE, err);
+    code = session_open(command->session, path, COLANDER_OPEN_OR_CREATE, err);
+    if (code == COLANDER_BUSY)
+        colander_error_context(err,
+                               "another load to a topic keeps its places "
+                               "there, one at a time: wait for its end, or "
+                               "give this one a --place DIR of its own");
+    return code;
 }
 
-/* The family of places has the name of the topic. */
+/* Opens the family of places: TOPIC@CLUSTER, or without an id of the cluster,
+ * TOPIC@BROKERS. */
+static enum colander_code
+open_family(struct send_command *command, const char *address,
+            struct colander_error *err)
+{
+    const char *topic = strrchr(address, '/') + 1;
+    const char *brokers = strstr(address, "//") + 2;
+    const char *cluster = topic_writer_cluster(command->writer);
+    struct colander_buffer name = COLANDER_BUFFER_EMPTY;
+    enum colander_code code =
+        colander_buffer_append(&name, topic, strlen(topic), err);
+
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&name, "@", 1, err);
+    if (code == COLANDER_OK)
+        code =
+            cluster[0] == '\0'
+                ? colander_buffer_append(&name, brokers, strcspn(brokers, "/"),
+                                         err)
+                : colander_buffer_append(&name, cluster, strlen(cluster), err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&name, "", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_family_open(command->session->store,
+                                    (const char *)name.data, &command->places,
+                                    err);
+    colander_buffer_release(&name);
+    return code;
+}
+
+/* Sets what decides which records there are and where they go, beside the file:
+ * the writer, and these options. */
+static enum colander_code
+set_spread(struct send_command *command, const struct arguments *arguments,
+           struct colander_error *err)
+{
+    static const char *const names[] = {"format", "key", "schema"};
+    const char **texts = calloc(arguments->choice_count + 1, sizeof(*texts));
+    size_t count = 0;
+
+    if (texts == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (size_t j = 0; j < arguments->choice_count; j++) {
+            if (strcmp(arguments->choices[j].option->name, names[i]) == 0)
+                texts[count++] = arguments->choices[j].value;
+        }
+    }
+    command->sink.spread = topic_writer_spread(command->writer, texts, count);
+    free(texts);
+    return COLANDER_OK;
+}
+
 static enum colander_code
 open_load(struct send_command *command, const struct arguments *arguments,
           struct colander_error *err)
 {
     struct colander_load_options *options = &command->asked.options;
-    const char *topic = strrchr(arguments->words[0], '/') + 1;
     enum colander_code code = open_places(command, arguments, err);
 
     if (code == COLANDER_OK)
-        code = colander_family_open(command->session->store, topic,
-                                    &command->places, err);
+        code =
+            topic_writer_open(&command->brokers.options, &command->writer, err);
+    if (code == COLANDER_OK)
+        code = open_family(command, arguments->words[0], err);
+    if (code == COLANDER_OK)
+        code = set_spread(command, arguments, err);
+    options->sink = &command->sink;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
     options->context = command;
     if (code == COLANDER_OK)
         code = colander_load_create(command->session->store, command->places,
                                     options, &command->load, err);
-    if (code == COLANDER_OK)
-        code =
-            topic_writer_open(&command->brokers.options, &command->writer, err);
     return code;
 }
 
@@ -222,7 +284,8 @@ conclude(struct send_command *command, enum colander_code code,
         rejects = colander_load_stats(command->load)->reject_count;
     if (code == COLANDER_OK)
         summarize(command);
-    else if (command->writer != NULL)
+    else if (command->load != NULL &&
+             (code == COLANDER_IO || code == COLANDER_CANCELLED))
         fprintf(stderr, "to continue where records were acknowledged, add "
                         "--resume\n");
     if (rejects > command->asked.rejects_allowed &&
@@ -237,13 +300,13 @@ run_send(struct session *session, const struct arguments *arguments)
     static const char *const standard_input[] = {"-"};
     const bool has_files = arguments->word_count > 1;
     struct send_command command = {.session = session};
-    const struct colander_load_sink sink = {&command, begin, put, acknowledged};
     struct colander_error err;
     enum session_exit status;
     enum colander_code code =
         load_request_read(&command.asked, session, arguments, &err);
 
-    command.asked.options.sink = &sink;
+    command.sink =
+        (struct colander_load_sink){&command, 0, begin, put, acknowledged};
     if (code == COLANDER_OK)
         code = broker_options_read(&command.brokers, arguments,
                                    arguments->words[0], &err);
@@ -292,7 +355,8 @@ static const struct argument_option options[] = {
     OPTION_FLAG("resume", "continue after the records that were acknowledged"),
     OPTION("place", "DIR",
            "keep how far each file was sent in DIR (default:\n"
-           "~/.local/state/colander/places)"),
+           "~/.local/state/colander/places). One load at a time can\n"
+           "use it"),
     OPTION_BROKERS,
     OPTIONS_END,
 };

@@ -73,4 +73,101 @@ send 0 v "$work/d.jsonl" --resume
 store=$work/refused
 follow 0 v
 says_some '^10 rows loaded'
+
+# refuse COUNT: brokers refuse the batch after COUNT others.
+refuse() {
+    brokers error produce 0 "$1"
+    brokers error produce 87 1
+}
+
+# --- after a batch that is refused no other is accepted, so that none is lost
+small=(--set batch.num.messages=50 --set linger.ms=0)
+seq 1 30000 | sed 's/.*/{"n":&}/' >"$work/e.jsonl"
+for count in 0 $((RANDOM % 100)); do
+    brokers topic "refused$count" 1
+    store=$work/refused$count
+    refuse "$count"
+    send 4 "refused$count" "$work/e.jsonl" "${small[@]}"
+    send 0 "refused$count" "$work/e.jsonl" --resume "${small[@]}"
+    follow 0 "refused$count"
+    says_some '^30,000 rows loaded'
+done
+for setting in max.in.flight=5 message.timeout.ms=1 delivery.timeout.ms=1 \
+    enable.gapless.guarantee=false delivery.report.only.error=true; do
+    send 2 v "$work/d.jsonl" --set "$setting"
+    says_some "'${setting%=*}' is always '"
+done
+
+# --- a file that was edited, and another key, are other loads: none is lost
+brokers topic edited 1
+store=$work/edited
+seq 1 300 | sed 's/.*/{"id":&}/' >"$work/f.jsonl"
+refuse 2
+send 4 edited "$work/f.jsonl" "${small[@]}"
+(echo '{"id":0}' && cat "$work/f.jsonl") >"$work/edited.jsonl"
+cat "$work/edited.jsonl" >"$work/f.jsonl"
+send 0 edited "$work/f.jsonl" --resume
+follow 0 edited --key id
+run 0 find "$store" rows --count
+prints 301
+for topic in same key; do
+    keys=()
+    brokers topic "$topic" 1
+    store=$work/$topic
+    refuse 2
+    send 4 "$topic" "$work/f.jsonl" "${small[@]}"
+    [ "$topic" = same ] || keys=(--key id)
+    send 0 "$topic" "$work/f.jsonl" --resume "${keys[@]}"
+    follow 0 "$topic" --key id
+    grep -q 'sent twice were left out' "$work/err" && again=same || again=key
+    [ "$again" = "$topic" ] || complain "$topic: $(cat "$work/err")"
+    run 0 find "$store" rows --count
+    prints 301
+done
+
+# --- large records are sent, or it is said how to go on
+brokers topic large 1
+store=$work/large
+head -c 1200000 /dev/zero | tr '\0' x | sed 's/.*/{"id":1,"x":"&"}/' \
+    >"$work/g.jsonl"
+send 0 large "$work/g.jsonl"
+follow 0 large --key id
+run 0 find "$store" rows --count
+prints 1
+send 4 large "$work/g.jsonl" --set message.max.bytes=1000000
+says_some 'leave large records out with --record-size SIZE'
+send 4 large "$work/g.jsonl" --set queue.buffering.max.kbytes=1000
+says_some 'leave large records out with --record-size SIZE'
+brokers error produce 10 1 # MSG_SIZE_TOO_LARGE
+send 4 large "$work/g.jsonl"
+says_some "raise its max.message.bytes, .*--set batch.size=BYTES$"
+
+# --- the words of the command, and what it says
+run 0 load --place "$work/places" --key id "kafka://$brokers/t" "$work/b.csv"
+says_some '^2 records sent$'
+send 3 t "$work/a.jsonl" --max-errors 0
+! grep -q 'to continue' "$work/err" || complain 'rejects are not sent again'
+mkfifo "$work/pipe"
+exec 5<>"$work/pipe"
+"$COLANDER" load "kafka://$brokers/t" "$work/pipe" --place "$work/held" \
+    2>"$work/background" &
+pid=$!
+for ((i = 0; i < 600; i++)); do
+    [ ! -e "$work/held/rocksdb/CURRENT" ] || break
+    sleep 0.1
+done
+run 1 load "kafka://$brokers/t" "$work/b.csv" --place "$work/held"
+says_some 'another load to a topic keeps its places there, .* --place DIR of its'
+kill -TERM "$pid"
+wait "$pid"
+exec 5>&-
+
+# --- another cluster has places of its own
+stop_brokers
+start_brokers 1
+brokers topic t 4
+send 0 t "$work/b.csv" --key id --resume
+says_some '^2 records sent$'
+send 0 t "$work/b.csv" --key id --resume
+says_some '^0 records sent; 1 file sent before$'
 finish
