@@ -188,7 +188,7 @@ open_places(struct send_command *command, const struct arguments *arguments,
         colander_error_context(err,
                                "another load to a topic keeps its places "
                                "there, one at a time: wait for its end, or "
-                               "give this one a --place DIR of its own");
+                               "give this one another --place DIR");
     return code;
 }
 

@@ -157,7 +157,7 @@ for ((i = 0; i < 600; i++)); do
     sleep 0.1
 done
 run 1 load "kafka://$brokers/t" "$work/b.csv" --place "$work/held"
-says_some 'another load to a topic keeps its places there, .* --place DIR of its'
+says_some 'another load to a topic keeps its places there, .* another --place DIR'
 kill -TERM "$pid"
 wait "$pid"
 exec 5>&-
