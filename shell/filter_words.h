@@ -7,6 +7,7 @@
 #define COLANDER_SHELL_FILTER_WORDS_H
 
 #include "shell/arguments.h"
+#include "shell/report.h"
 
 struct colander_filter_options;
 
@@ -27,5 +28,15 @@ COLANDER_CHECKED enum colander_code filter_words_read(
 COLANDER_CHECKED enum colander_code
 filter_words_set(struct colander_family *family,
                  const struct arguments *arguments, struct colander_error *err);
+
+/* Adds a line for each column of --words that no row of the family has. */
+void filter_words_add_notes(struct colander_family *family,
+                            struct report *report);
+
+/* Adds a column "words" to a row: "on", "off" or the columns. */
+COLANDER_CHECKED enum colander_code
+filter_words_add_column(struct colander_family *family,
+                        struct colander_row_builder *builder,
+                        struct colander_error *err);
 
 #endif

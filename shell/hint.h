@@ -13,19 +13,27 @@
 
 #include "shell/report.h"
 
-/* What was asked of a family, and not found in it. */
+/* What was asked of a family, or of several, and not found. */
 struct hint_question {
     struct colander_family *family;
+    struct colander_family *const *families; /* NULL: only `family` */
+    size_t family_count;
     const struct colander_predicate *where;    /* no row met it; NULL: none */
     const struct colander_predicate *compared; /* what expressions seem to
                                                 * compare; NULL: nothing */
     const char *const *paths;                  /* no row had them */
     size_t path_count;
-    bool any_type; /* they may hold maps and arrays */
+    bool any_type;    /* they may hold maps and arrays */
+    bool are_guesses; /* some may be no columns: only the first is explained */
 };
 
-/* Adds a line to the report, or nothing. Failures explain nothing either. */
+/* Adds a line to the report, or one for each of several paths, or nothing.
+ * Failures explain nothing either. */
 void hint_add(const struct hint_question *question, struct report *report);
+
+/* Adds a line if no row has the column, of times for example. */
+void hint_add_column(struct colander_family *family, const char *path,
+                     struct report *report);
 
 /* Adds a line for each of the paths that no row has: they were given a type.
  * With `finds_times` also one about columns without a type whose texts all look

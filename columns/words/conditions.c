@@ -127,6 +127,26 @@ take_words(struct condition *condition, const char *text, size_t *offset,
     return set_path(condition, text, size, err);
 }
 
+/* Fails if a text that is looked for is empty: every text would match, which an
+ * unset variable of a shell does not mean. "" is such a text. */
+static enum colander_code
+check_text(const struct condition *condition, const char *text, size_t *offset,
+           struct colander_error *err)
+{
+    const struct condition_operator *sign = condition->sign;
+    const bool is_prefix = sign->how == COLANDER_OPERATOR_PREFIX;
+
+    if (condition->value[0] != '\0' ||
+        (!is_prefix && sign->operation != PIECE && sign->operation != PATTERN &&
+         sign->operation != NO_PATTERN))
+        return COLANDER_OK;
+    *offset = (size_t)(condition->value - text);
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID, "expected a %s after '%s'%s",
+        is_prefix || sign->operation == PIECE ? "text" : "pattern", sign->sign,
+        is_prefix ? " (COL~\"\" is for any text)" : "");
+}
+
 /* On success condition->path is the caller's to free. */
 static enum colander_code
 take_apart(struct condition *condition, const char *text, size_t *offset,
@@ -142,7 +162,7 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
     condition->sign = found;
     condition->value = text + size + strlen(found->sign);
     if (size == 0 && (found->operation == PIECE || found->operation == PATTERN))
-        return COLANDER_OK;
+        return check_text(condition, text, offset, err);
     if (size == 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "expected a column before '%s'%s", found->sign,
@@ -165,7 +185,9 @@ take_apart(struct condition *condition, const char *text, size_t *offset,
                              "texts with signs)",
                              found->sign);
     }
-    return set_path(condition, text, size, err);
+    return check_text(condition, text, offset, err) == COLANDER_OK
+               ? set_path(condition, text, size, err)
+               : COLANDER_INVALID;
 }
 
 static struct colander_predicate *

@@ -7,6 +7,7 @@
 #include "shell/command.h"
 #include "shell/family_set.h"
 #include "shell/filter_words.h"
+#include "shell/hint.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/report.h"
@@ -37,9 +38,10 @@ count_rows(struct colander_family *family, uint64_t *count,
     return code;
 }
 
-/* Adds the sizes and, with `is_exact`, the exact number of rows. */
+/* Adds the sizes, the words of the filters and the exact number of rows, as far
+ * as these are wanted. */
 static enum colander_code
-add_sizes(struct colander_family *family, bool is_exact,
+add_sizes(struct colander_family *family, bool is_exact, bool shows_words,
           struct colander_row_builder *builder, struct colander_error *err)
 {
     struct colander_family_sizes sizes;
@@ -48,6 +50,8 @@ add_sizes(struct colander_family *family, bool is_exact,
 
     if (code == COLANDER_OK)
         fields_add_columns(family_size_fields, &sizes, builder);
+    if (code == COLANDER_OK && shows_words)
+        code = filter_words_add_column(family, builder, err);
     if (code != COLANDER_OK || !is_exact)
         return code;
     code = count_rows(family, &count, err);
@@ -81,11 +85,12 @@ add_times(struct colander_family *family, struct colander_row_builder *builder,
     return code;
 }
 
-/* Prints the family as a row whose key is its name. */
+/* Prints the family as a row whose key is its name. With `shows_words` also
+ * whose texts have words in its filters. */
 static enum colander_code
 print_family(const struct session *session, const char *name, bool is_exact,
-             struct colander_row_builder *builder, struct output *output,
-             struct colander_error *err)
+             bool shows_words, struct colander_row_builder *builder,
+             struct output *output, struct colander_error *err)
 {
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
     struct colander_family *family = NULL;
@@ -94,7 +99,7 @@ print_family(const struct session *session, const char *name, bool is_exact,
 
     code = colander_family_open(session->store, name, &family, err);
     if (code == COLANDER_OK)
-        code = add_sizes(family, is_exact, builder, err);
+        code = add_sizes(family, is_exact, shows_words, builder, err);
     if (code == COLANDER_OK)
         code = add_times(family, builder, err);
     if (code == COLANDER_OK)
@@ -115,6 +120,7 @@ set_options(const struct session *session, const struct arguments *arguments)
 {
     const char *column = arguments_value(arguments, "time");
     struct colander_family *family = NULL;
+    struct report notes = REPORT_EMPTY;
     struct colander_error err;
     enum colander_code code =
         session_family(session, arguments->words[0], &family, &err);
@@ -127,6 +133,13 @@ set_options(const struct session *session, const struct arguments *arguments)
         if (code != COLANDER_OK)
             colander_error_context(&err, "--time");
     }
+    if (code == COLANDER_OK && column != NULL && column[0] != '\0')
+        hint_add_column(family, column, &notes);
+    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+        filter_words_add_notes(family, &notes);
+    if (code == COLANDER_OK)
+        code = report_print(&notes, session_err(session), &err);
+    report_release(&notes);
     colander_family_close(family);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
@@ -161,7 +174,7 @@ list(struct session *session, const struct arguments *arguments)
             print_family(session,
                          only == NULL ? names.names[i]
                                       : colander_family_name(set.families[i]),
-                         is_exact, builder, output, &err);
+                         is_exact, only != NULL, builder, output, &err);
     if (code == COLANDER_OK)
         code = output_finish(output, &err);
     family_set_release(&set);
@@ -204,7 +217,8 @@ const struct command command_families = {
         "number of rows (a row that was overwritten may count twice), the\n"
         "number and the bytes of SST files, and the bytes of rows that are in\n"
         "no SST file yet. If a family has a time column, its name is there\n"
-        "too, with the oldest and the newest timestamp in it.\n",
+        "too, with the oldest and the newest timestamp in it. Of FAMILY also\n"
+        "what --words has set.\n",
     .examples = "  colander families demo\n"
                 "  colander families data logs --time at --words msg\n"
                 "  colander families demo --format csv\n",

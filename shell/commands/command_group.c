@@ -259,6 +259,8 @@ add_hint(const struct group_run *run, struct report *report)
 {
     const struct hint_question question = {
         .family = run->asked->request.families.model,
+        .families = run->asked->request.families.families,
+        .family_count = run->asked->request.families.count,
         .paths = run->unseen,
         .path_count = run->unseen_count,
     };
@@ -266,7 +268,7 @@ add_hint(const struct group_run *run, struct report *report)
 
     find_run_add_hint(&run->find, &hint);
     if (run->find.explanation.row_count > 0 && run->group_count > 0 &&
-        run->unseen_count > 0 && !run->asked->request.families.is_selection)
+        run->unseen_count > 0)
         hint_add(&question, &hint);
     if (hint.text.size > 0) {
         begin_line(report);

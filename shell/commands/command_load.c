@@ -244,6 +244,8 @@ print_types(const struct load_command *command,
     if (columns != NULL && (count > 0 || may_need))
         hint_add_types(command->family, (const char *const *)columns, count,
                        may_need, &report);
+    if (arguments_has(arguments, "words"))
+        filter_words_add_notes(command->family, &report);
     for (size_t i = 0; i < count; i++)
         free(columns[i]);
     free(columns);

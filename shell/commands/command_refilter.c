@@ -169,10 +169,26 @@ print_summary(struct colander_family *family, bool is_on, uint64_t count,
             report_line(&report, "done",
                         "filters are off: new SST files get none");
         filter_report_add(&filters, &report);
+        if (colander_partition_unit(colander_family_name(family)) != NULL)
+            report_line(&report, "note",
+                        "for families that loads will create; those that are "
+                        "there keep their options: refilter each");
         code = report_print(&report, stdout, err);
     }
     filter_report_release(&filters);
     return code;
+}
+
+/* Prints which columns of --words no row has. */
+static enum colander_code
+print_notes(const struct session *session, struct colander_family *family,
+            struct colander_error *err)
+{
+    struct report report = REPORT_EMPTY;
+
+    filter_words_add_notes(family, &report);
+    (void)fflush(stdout);
+    return report_print(&report, session_err(session), err);
 }
 
 static enum session_exit
@@ -191,6 +207,8 @@ run_refilter(struct session *session, const struct arguments *arguments)
         code = colander_family_refilter(family, &count, &err);
     if (code == COLANDER_OK)
         code = print_summary(family, is_on, count, &err);
+    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+        code = print_notes(session, family, &err);
     colander_family_close(family);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }

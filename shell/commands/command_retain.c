@@ -7,7 +7,9 @@
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
 #include "shell/confirm.h"
+#include "shell/hint.h"
 #include "shell/interrupt.h"
+#include "shell/retain_rules.h"
 #include "shell/text.h"
 
 #include <inttypes.h>
@@ -26,6 +28,10 @@ struct retain_job {
     bool drops;     /* families, as a whole */
     uint64_t total; /* rows that were counted before; 0: they were not */
     struct colander_retained asked; /* what was counted then */
+    const struct colander_retention
+        *shown;           /* whose rules are printed with their
+                                             * rows; NULL: none */
+    struct report doubts; /* lines about conditions that no row can meet */
     struct progress progress;
 };
 
@@ -92,6 +98,24 @@ add_families(struct report *report, const struct colander_retained *done)
         report_add(report, " with about %s", NUMBER_OF(done->row_count, "row"));
 }
 
+/* Adds all that may show a mistake, and ends the line. */
+static enum colander_code
+add_doubts(struct retain_job *job, struct report *report,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    report_add(report, "%.*s", (int)job->doubts.text.size,
+               (const char *)job->doubts.text.data);
+    if (job->shown != NULL && !job->drops)
+        code = retain_rules_count(job->family, job->shown, report, err);
+    if (report->text.size > 0)
+        report_add(report, "\n");
+    return code;
+}
+
+/* ------------------------------------------------------------ questions --- */
+
 /* Counts the rows and asks. Sets *is_yes if they may be deleted. */
 static enum colander_code
 ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
@@ -102,9 +126,14 @@ ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
     job->asked.reference = colander_null();
     code = retain(job, true, false, &job->asked, err);
     job->total = job->asked.row_count;
-    *is_yes = code == COLANDER_OK && has_nothing(&job->asked);
-    if (code != COLANDER_OK || *is_yes)
+    *is_yes = code == COLANDER_OK && has_nothing(&job->asked) &&
+              job->doubts.text.size == 0;
+    if (code == COLANDER_OK && !*is_yes)
+        code = add_doubts(job, &question, err);
+    if (code != COLANDER_OK || *is_yes) {
+        report_release(&question);
         return code;
+    }
     if (job->drops) {
         report_add(&question, "drop ");
         add_families(&question, &job->asked);
@@ -146,13 +175,34 @@ add_untimed(const struct retain_job *job, uint64_t count, struct report *report)
     colander_buffer_release(&column);
 }
 
+/* Adds that no row has the time column, if that is so. */
+static void
+add_no_times(const struct retain_job *job, struct report *report)
+{
+    struct colander_buffer column = COLANDER_BUFFER_EMPTY;
+    bool found;
+
+    if (colander_family_time_column(job->family, &column, &found, NULL) ==
+            COLANDER_OK &&
+        found)
+        hint_add_column(job->family, (const char *)column.data, report);
+    colander_buffer_release(&column);
+}
+
 /* Prints what was done, or would be. */
 static enum colander_code
-print_done(const struct retain_job *job, const struct colander_retained *done,
+print_done(struct retain_job *job, const struct colander_retained *done,
            bool is_set, struct colander_error *err)
 {
     struct report report = REPORT_EMPTY;
+    enum colander_code code = COLANDER_OK;
 
+    if (!job->asks)
+        code = add_doubts(job, &report, err);
+    if (code != COLANDER_OK) {
+        report_release(&report);
+        return code;
+    }
     if (job->names) {
         report_add_text(&report, colander_slice_text(job->name));
         report_add(&report, ": ");
@@ -172,6 +222,8 @@ print_done(const struct retain_job *job, const struct colander_retained *done,
     }
     if (done->is_counted && done->untimed_count > 0)
         add_untimed(job, done->untimed_count, &report);
+    if (done->newest.type == COLANDER_NULL && !job->drops)
+        add_no_times(job, &report);
     if (is_set)
         report_add(&report,
                    "\nretention set: 'colander retain STORE' applies it again");
@@ -229,10 +281,13 @@ apply_own(struct retain_job *job, bool *has_one)
         COLANDER_OK)
         return session_fail(job->session, &err);
     *has_one = state != COLANDER_RETENTION_NONE;
+    if (job->is_dry && !job->names)
+        job->shown = own;
     if (keeper_is_in_force(job->session, job->name, state))
         status = run_job(job);
     else if (*has_one)
         status = SESSION_FAILED;
+    job->shown = NULL;
     colander_retention_destroy(own);
     return status;
 }
@@ -309,22 +364,16 @@ read_keeps(struct given *given, const struct arguments *arguments,
     return code;
 }
 
-/* Prints the mistake in a condition, if there is one. */
+/* Prints the mistake in the conditions of a rule, if there is one, and adds to
+ * the doubts what no row can meet. */
 static enum session_exit
-check_words(const struct retain_job *job, const struct colander_keep *keep)
+check_keep(struct retain_job *job, const struct colander_keep *keep)
 {
     struct colander_fault fault = {0, 0};
-    struct colander_predicate *where;
     struct colander_error err;
-    enum colander_code code = COLANDER_OK;
+    const enum colander_code code =
+        retain_rule_check(job->family, keep, &fault, &job->doubts, &err);
 
-    where = colander_where_words(keep->words, keep->word_count, &fault, &err);
-    if (where == NULL)
-        code = err.code;
-    else
-        code = colander_family_check_words(job->family, keep->words,
-                                           keep->word_count, &fault, &err);
-    colander_predicate_destroy(where);
     if (code == COLANDER_OK)
         return SESSION_FINE;
     colander_error_context(&err, "--where");
@@ -333,7 +382,7 @@ check_words(const struct retain_job *job, const struct colander_keep *keep)
 }
 
 static enum session_exit
-read_given(struct given *given, const struct retain_job *job,
+read_given(struct given *given, struct retain_job *job,
            const struct arguments *arguments)
 {
     const size_t room = arguments->choice_count + 1;
@@ -356,39 +405,12 @@ read_given(struct given *given, const struct retain_job *job,
     for (size_t i = 0;
          i < given->retention.keep_count && status == SESSION_FINE; i++) {
         if (given->keeps[i].word_count > 0)
-            status = check_words(job, &given->keeps[i]);
+            status = check_keep(job, &given->keeps[i]);
     }
     return status;
 }
 
 /* -------------------------------------------------------------- showing --- */
-
-static void
-add_duration(struct report *report, int64_t seconds)
-{
-    static const struct {
-        const char *name;
-        int64_t seconds;
-    } units[] = {{"d", 86400}, {"h", 3600}, {"m", 60}, {"s", 1}};
-
-    for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (seconds >= units[i].seconds)
-            report_add(report, "%" PRId64 "%s", seconds / units[i].seconds,
-                       units[i].name);
-        seconds %= units[i].seconds;
-    }
-}
-
-static void
-add_keep(struct report *report, const struct colander_keep *keep)
-{
-    report_line(report, "keep", "%s", "");
-    add_duration(report, keep->seconds);
-    for (size_t i = 0; i < keep->word_count; i++) {
-        report_add(report, i == 0 ? ", where " : " ");
-        report_add_text(report, colander_slice_text(keep->words[i]));
-    }
-}
 
 static enum session_exit
 show(const struct retain_job *job)
@@ -401,8 +423,10 @@ show(const struct retain_job *job)
     if (colander_family_retention(job->family, &own, &state, &err) !=
         COLANDER_OK)
         return session_fail(job->session, &err);
-    for (size_t i = 0; own != NULL && i < own->keep_count; i++)
-        add_keep(&report, &own->keeps[i]);
+    for (size_t i = 0; own != NULL && i < own->keep_count; i++) {
+        report_line(&report, "keep", "%s", "");
+        retain_rule_add(&report, &own->keeps[i]);
+    }
     if (own != NULL && own->size_max != UINT64_MAX)
         report_line(&report, "bytes", "%s at most", SIZE_OF(own->size_max));
     report_line(&report, "state", "%s",
@@ -469,6 +493,17 @@ remove_own(const struct retain_job *job)
     return session_misused(job->session, &err);
 }
 
+/* Refuses conditions that no row meets: those that they should keep would go,
+ * for ever, and the user cannot be asked. */
+static enum session_exit
+refuse_doubts(struct retain_job *job)
+{
+    (void)!report_print(&job->doubts, session_err(job->session), NULL);
+    return session_complain(job->session, SESSION_USAGE,
+                            "no row deleted, and no retention set: --yes takes "
+                            "such conditions");
+}
+
 /* Applies a policy that options describe, and keeps it unless it is for
  * once. */
 static enum session_exit
@@ -480,9 +515,14 @@ retain_given(struct retain_job *job, const struct arguments *arguments)
     job->retention = &given.retention;
     job->is_kept = !job->is_dry && !arguments_has(arguments, "once");
     job->counts = true;
+    if (job->is_dry || job->asks)
+        job->shown = &given.retention;
+    if (status == SESSION_FINE && job->doubts.text.size > 0 && !job->is_dry &&
+        !job->asks && !arguments_has(arguments, "yes"))
+        status = refuse_doubts(job);
     if (status == SESSION_FINE)
         status = run_job(job);
-    job->retention = NULL;
+    job->retention = job->shown = NULL;
     given_release(&given);
     return status;
 }
@@ -656,6 +696,7 @@ run_retain(struct session *session, const struct arguments *arguments)
     job.drops = colander_partition_unit(job.name) != NULL;
     status = retain_family(&job, arguments);
     colander_family_close(job.family);
+    report_release(&job.doubts);
     return status;
 }
 
@@ -681,7 +722,7 @@ static const struct argument_option options[] = {
     OPTION_FLAG("off", "remove that of FAMILY; deletes no row"),
     OPTION_GROUP("rows"),
     OPTION_FLAG("dry-run", "only print the number of rows"),
-    OPTION_FLAG("yes", "do not ask"),
+    OPTION_FLAG("yes", "do not ask, and take conditions that no row can meet"),
     OPTIONS_END,
 };
 

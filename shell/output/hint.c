@@ -2,17 +2,18 @@
 #include "shell/hint.h"
 #include "shell/column_stats.h"
 #include "shell/nearest.h"
+#include "shell/output/hint_parts.h"
 #include "shell/text.h"
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <strings.h>
 
 #define SAMPLE_ROWS 1000
 #define TIMED_ROWS 60    /* that show which columns look like times */
 #define FEW_ROWS 20      /* that have most columns */
 #define FOUND_ROWS 20    /* that are read of a column that the sample lacks */
 #define SCAN_ROWS 100000 /* that may be read for it without filters */
-#define PATHS_MAX 100    /* columns that are looked at */
 #define VALUE_WIDTH 40   /* cells of a value that are shown */
 
 /* A type as a kind of values: those of one kind are compared. */
@@ -131,13 +132,46 @@ find_meant(const struct column_stats *stats, const char *path)
     return nearest.name;
 }
 
-/* Opens a find, *cursor, that reads few rows without a match: filters say which
- * rows may match, or the family is small. Returns whether it is such a find. */
+/* ------------------------------------------------------------- families --- */
+
+static size_t
+family_count(const struct hint_question *question)
+{
+    return question->families == NULL ? 1 : question->family_count;
+}
+
+static struct colander_family *
+family_at(const struct hint_question *question, size_t index)
+{
+    return question->families == NULL ? question->family
+                                      : question->families[index];
+}
+
+/* Reads a sample, of the same size of each family. */
 static bool
-open_cheap(struct colander_family *family,
+read_sample(struct column_stats *stats, const struct hint_question *question,
+            uint64_t row_count)
+{
+    const size_t count = family_count(question);
+
+    for (size_t i = 0; i < count; i++) {
+        if (column_stats_read_sample(stats, family_at(question, i),
+                                     row_count * (i + 1) / count,
+                                     NULL) != COLANDER_OK)
+            return false;
+    }
+    return count > 0;
+}
+
+/* Opens a find in one of the families, *cursor, that reads few rows without a
+ * match: filters say which rows may match, or the family is small. Returns
+ * whether it is such a find. */
+static bool
+open_cheap(const struct hint_question *question, size_t index,
            const struct colander_predicate *where,
            struct colander_cursor **cursor)
 {
+    struct colander_family *family = family_at(question, index);
     struct colander_family_sizes sizes;
     struct colander_explain explain;
     struct colander_query query;
@@ -149,29 +183,64 @@ open_cheap(struct colander_family *family,
         colander_family_find(family, &query, cursor, NULL) != COLANDER_OK)
         return false;
     colander_cursor_explain(*cursor, &explain);
-    return explain.plan != COLANDER_PLAN_SCAN || sizes.key_count <= SCAN_ROWS;
+    return explain.plan != COLANDER_PLAN_SCAN ||
+           sizes.key_count <= SCAN_ROWS / family_count(question);
 }
 
 /* Adds the rows with something at `path` to the statistics. Returns whether
  * there can be no others: filters rule them out, or all rows were read. */
 static bool
-read_exact(struct column_stats *stats, struct colander_family *family,
-           const char *path)
+read_exact_of(struct column_stats *stats, const struct hint_question *question,
+              size_t index, const char *path)
 {
     struct colander_predicate *exists = colander_where_exists(path, NULL);
     struct colander_cursor *cursor = NULL;
     struct colander_query query;
-    bool is_exact = exists != NULL && open_cheap(family, exists, &cursor);
+    bool is_exact =
+        exists != NULL && open_cheap(question, index, exists, &cursor);
 
     colander_cursor_close(cursor);
     colander_query_init(&query);
     query.where = exists;
     query.limit = FOUND_ROWS;
     if (is_exact)
-        is_exact =
-            column_stats_read_rows(stats, family, &query, NULL) == COLANDER_OK;
+        is_exact = column_stats_read_rows(stats, family_at(question, index),
+                                          &query, NULL) == COLANDER_OK;
     colander_predicate_destroy(exists);
     return is_exact;
+}
+
+/* The same for all families. */
+static bool
+read_exact(struct column_stats *stats, const struct hint_question *question,
+           const char *path)
+{
+    bool is_exact = true;
+
+    for (size_t i = 0; i < family_count(question); i++)
+        is_exact = read_exact_of(stats, question, i, path) && is_exact;
+    return is_exact;
+}
+
+/* Adds how to write the words that are in the path, as in "not text". Returns
+ * whether there are some. */
+static bool
+add_joined_path(const struct column_stats *stats, const char *path,
+                struct report *report)
+{
+    const char *last = strrchr(path, ' ');
+    const bool is_not = strncasecmp(path, "not ", 4) == 0;
+
+    if (last == NULL || column_stats_find(stats, last + 1) == NULL)
+        return false;
+    report_add(report, ": write ");
+    if (is_not && last == path + 3) {
+        report_add(report, "'%.3s' as a separate word", path);
+    } else {
+        add_path(last + 1, report);
+        report_add(report, " and what is before it as separate words");
+    }
+    return true;
 }
 
 /* Adds that no row has the path, of `condition` if that is not NULL. */
@@ -188,6 +257,8 @@ add_unknown(const struct column_stats *stats, const char *path,
         report_add(report, "none of %s rows has ",
                    THOUSANDS(column_stats_row_count(stats)));
     add_path(path, report);
+    if (condition != NULL && add_joined_path(stats, path, report))
+        return;
     if (meant != NULL) {
         report_add(report, ": did you mean ");
         add_path(meant, report);
@@ -298,19 +369,21 @@ is_comparable(const struct colander_predicate *where,
 /* --------------------------------------------------------------- words --- */
 
 /* Returns the second condition that the text seems to have in it: "pl
- * likes>5", "pl and likes>5". NULL: none. */
+ * likes>5", "pl and likes>5", "tea or text:milk". NULL: none. */
 static const char *
 second_condition(const struct column_stats *stats, const char *text)
 {
     for (const char *blank = strchr(text, ' '); blank != NULL;
          blank = strchr(blank + 1, ' ')) {
         const char *word = blank + strspn(blank, " ");
-        const size_t size = strcspn(word, " =!<>~?");
+        const size_t size = strcspn(word, " =!<>~?:");
         const char *after = word + size + strspn(word + size, " ");
         char name[64];
 
         if (size == 0 || size >= sizeof(name) || *after == '\0' ||
-            strchr("=!<>~?", *after) == NULL)
+            strchr("=!<>~?:", *after) == NULL ||
+            (*after == ':' && (after != word + size || after[1] == '\0' ||
+                               after[1] == ' '))) /* of a sentence */
             continue;
         memcpy(name, word, size);
         name[size] = '\0';
@@ -372,8 +445,8 @@ part_of_time(const struct colander_condition *condition, char year[5])
 /* Returns whether there is a row with such a value, as far as that is known
  * without reading many. */
 static bool
-finds(struct colander_family *family, const char *path,
-      enum colander_operator how, struct colander_slice text)
+finds_in(const struct hint_question *question, size_t index, const char *path,
+         enum colander_operator how, struct colander_slice text)
 {
     const struct colander_value value = colander_string(text);
     struct colander_predicate *where =
@@ -381,7 +454,7 @@ finds(struct colander_family *family, const char *path,
     struct colander_cursor *cursor = NULL;
     bool found = false;
 
-    if (where != NULL && open_cheap(family, where, &cursor)) {
+    if (where != NULL && open_cheap(question, index, where, &cursor)) {
         struct colander_result result;
 
         if (colander_cursor_next(cursor, &found, &result, NULL) != COLANDER_OK)
@@ -390,6 +463,17 @@ finds(struct colander_family *family, const char *path,
     colander_cursor_close(cursor);
     colander_predicate_destroy(where);
     return found;
+}
+
+static bool
+finds(const struct hint_question *question, const char *path,
+      enum colander_operator how, struct colander_slice text)
+{
+    for (size_t i = 0; i < family_count(question); i++) {
+        if (finds_in(question, i, path, how, text))
+            return true;
+    }
+    return false;
 }
 
 /* Adds how to find rows by the year, month or day that no value equals. Returns
@@ -402,9 +486,8 @@ add_beginning(const struct hint_question *question,
     const struct colander_slice text = part_of_time(condition, year);
     const char *path = condition->path;
 
-    if (text.size == 0 ||
-        finds(question->family, path, COLANDER_OPERATOR_EQ, text) ||
-        !finds(question->family, path, COLANDER_OPERATOR_PREFIX, text))
+    if (text.size == 0 || finds(question, path, COLANDER_OPERATOR_EQ, text) ||
+        !finds(question, path, COLANDER_OPERATOR_PREFIX, text))
         return false;
     if (report->text.size == 0) {
         report_add_text(report, text);
@@ -433,7 +516,7 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
     if (condition != NULL && add_second_condition(stats, condition, report))
         return true;
     if (column == NULL && !is_exact) {
-        is_exact = read_exact(stats, question->family, path);
+        is_exact = read_exact(stats, question, path);
         column = column_stats_find(stats, path);
     }
     if (column == NULL) {
@@ -457,19 +540,13 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
 }
 
 static bool
-is_key(const char *path)
-{
-    return strcmp(path, COLANDER_KEY_COLUMN) == 0;
-}
-
-static bool
 explain_where(const struct hint_question *question, struct column_stats *stats,
               const struct colander_predicate *where, struct report *line)
 {
     struct colander_condition condition;
     bool is_explained = false;
 
-    for (size_t i = 0; i < PATHS_MAX && where != NULL && !is_explained &&
+    for (size_t i = 0; i < HINT_PATHS_MAX && where != NULL && !is_explained &&
                        colander_predicate_condition(where, i, &condition);
          i++)
         is_explained = explain_path(question, stats, condition.path, where,
@@ -477,28 +554,46 @@ explain_where(const struct hint_question *question, struct column_stats *stats,
     return is_explained;
 }
 
+/* Explains each path. Returns whether there was something to explain. */
+static bool
+explain_paths(const struct hint_question *question, struct column_stats *stats,
+              struct report *lines)
+{
+    bool is_explained = false;
+
+    for (size_t i = 0;
+         i < question->path_count && !(is_explained && question->are_guesses);
+         i++) {
+        const char *path = question->paths[i];
+        struct report line = REPORT_EMPTY;
+
+        if (hint_is_key(path) || hint_is_listed(path, question->paths, i) ||
+            !explain_path(question, stats, path, NULL, NULL, &line))
+            continue;
+        report_add(lines, "%s%.*s", is_explained ? "\n" : "",
+                   (int)line.text.size, (const char *)line.text.data);
+        report_release(&line);
+        is_explained = true;
+    }
+    return is_explained;
+}
+
 static void
 explain(const struct hint_question *question, struct column_stats *stats,
         struct report *line)
 {
-    bool is_explained = false;
+    bool is_explained = explain_paths(question, stats, line);
 
-    for (size_t i = 0; i < question->path_count && !is_explained; i++) {
-        const char *path = question->paths[i];
-
-        is_explained = !is_key(path) &&
-                       explain_path(question, stats, path, NULL, NULL, line);
-    }
     if (!is_explained)
         is_explained = explain_where(question, stats, question->where, line);
     if (!is_explained)
         (void)explain_where(question, stats, question->compared, line);
 }
 
-/* Adds a line, or nothing if there is no answer. */
+/* Adds lines, or nothing if there is no answer. */
 static void
-add_line(const struct hint_question *question, struct column_stats *stats,
-         struct report *report)
+add_lines(const struct hint_question *question, struct column_stats *stats,
+          struct report *report)
 {
     struct report line = REPORT_EMPTY;
 
@@ -515,15 +610,13 @@ static bool
 has_all_paths(const struct hint_question *question)
 {
     struct column_stats *stats = column_stats_create();
-    bool has = stats != NULL &&
-               column_stats_read_sample(stats, question->family, FEW_ROWS,
-                                        NULL) == COLANDER_OK;
+    bool has = stats != NULL && read_sample(stats, question, FEW_ROWS);
 
     for (size_t i = 0; i < question->path_count && has; i++) {
         const char *path = question->paths[i];
 
-        has = is_key(path) || column_stats_find(stats, path) != NULL ||
-              (read_exact(stats, question->family, path) &&
+        has = hint_is_key(path) || column_stats_find(stats, path) != NULL ||
+              (read_exact(stats, question, path) &&
                column_stats_find(stats, path) != NULL);
     }
     column_stats_destroy(stats);
@@ -539,125 +632,23 @@ hint_add(const struct hint_question *question, struct report *report)
         question->compared == NULL && has_all_paths(question))
         return;
     stats = column_stats_create();
-    if (stats != NULL &&
-        column_stats_read_sample(stats, question->family, SAMPLE_ROWS, NULL) ==
-            COLANDER_OK &&
+    if (stats != NULL && read_sample(stats, question, SAMPLE_ROWS) &&
         column_stats_row_count(stats) > 0)
-        add_line(question, stats, report);
+        add_lines(question, stats, report);
     column_stats_destroy(stats);
 }
 
+void
+hint_add_column(struct colander_family *family, const char *path,
+                struct report *report)
+{
+    const struct hint_question question = {
+        .family = family, .paths = &path, .path_count = 1, .any_type = true};
+
+    hint_add(&question, report);
+}
+
 /* --------------------------------------------------------------- times --- */
-
-/* What times look like that `load --type` can read. A letter of a shape stands
- * for any, a digit too; + is a sign. */
-static const struct time_shape {
-    const char *shape;
-    const char *type;
-} time_shapes[] = {
-    {"aaa aaa 00 00:00:00 +0000 0000", "time:%a %b %d %H:%M:%S %z %Y"},
-    {"aaa, 00 aaa 0000 00:00:00 +0000", "time:%a, %d %b %Y %H:%M:%S %z"},
-    {"00/aaa/0000:00:00:00 +0000", "time:%d/%b/%Y:%H:%M:%S %z"},
-    {"00.00.0000", "time:%d.%m.%Y"},
-};
-
-static bool
-has_shape(struct colander_slice text, const char *shape)
-{
-    if (text.size != strlen(shape))
-        return false;
-    for (size_t i = 0; i < text.size; i++) {
-        const uint8_t byte = text.data[i];
-
-        if (shape[i] == 'a'   ? !isalpha(byte)
-            : shape[i] == '0' ? !isdigit(byte)
-            : shape[i] == '+' ? byte != '+' && byte != '-'
-                              : byte != (uint8_t)shape[i])
-            return false;
-    }
-    return true;
-}
-
-/* Returns the type that reads the value as a time, or NULL. */
-static const char *
-time_type(const struct colander_value *value)
-{
-    static const char day[] = "2015-03-24";
-    struct colander_times times;
-
-    if (value->type != COLANDER_STRING)
-        return NULL;
-    if (value->bytes.size >= strlen(day) && value->bytes.data[0] != '@' &&
-        colander_times_read(value->bytes, &times))
-        return "time";
-    for (size_t i = 0; i < sizeof(time_shapes) / sizeof(time_shapes[0]); i++) {
-        if (has_shape(value->bytes, time_shapes[i].shape))
-            return time_shapes[i].type;
-    }
-    return NULL;
-}
-
-/* Returns the type that reads the texts of the column as times, or NULL if it
- * has other values. Its extremes are looked at: a text that is not a time is
- * very likely one of them. */
-static const char *
-column_time_type(const struct column_stat *column)
-{
-    const char *type = time_type(&column->first);
-
-    for (int other = 0; other < COLUMN_TYPES; other++) {
-        if (column->type_counts[other] > 0 && other != COLANDER_STRING &&
-            other != COLANDER_NULL)
-            return NULL;
-    }
-    return type == time_type(&column->smallest) &&
-                   type == time_type(&column->largest)
-               ? type
-               : NULL;
-}
-
-static bool
-is_listed(const char *path, const char *const *paths, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (strcmp(paths[i], path) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Adds the columns that look like times, the first one by name. */
-static void
-add_times(const struct column_stats *stats, const char *const *paths,
-          size_t path_count, struct report *report)
-{
-    const char *found = NULL;
-    const char *type = NULL;
-    uint64_t count = 0;
-
-    for (size_t i = 0; i < column_stats_count(stats); i++) {
-        const struct column_stat *column = column_stats_get(stats, i);
-        const char *its_type = column_time_type(column);
-
-        if (its_type == NULL || is_listed(column->path, paths, path_count))
-            continue;
-        if (count++ == 0) {
-            found = column->path;
-            type = its_type;
-        }
-    }
-    if (found == NULL)
-        return;
-    report_add(report, "%s", report->text.size > 0 ? "\n" : "");
-    report_add_text(report, colander_slice_text(found));
-    if (count > 1)
-        report_add(report, " and %s", NUMBER_OF(count - 1, "other column"));
-    report_add(report, " look%s like times: add --type %s",
-               count > 1 ? "" : "s", strchr(type, ' ') != NULL ? "'" : "");
-    report_add_text(report, colander_slice_text(found));
-    report_add(report, "=%s%s to ask by time", type,
-               strchr(type, ' ') != NULL ? "'" : "");
-}
 
 void
 hint_add_types(struct colander_family *family, const char *const *paths,
@@ -681,10 +672,10 @@ hint_add_types(struct colander_family *family, const char *const *paths,
                                                    .path_count = 1,
                                                    .any_type = true};
 
-            add_line(&question, stats, report);
+            add_lines(&question, stats, report);
         }
         if (finds_times)
-            add_times(stats, paths, path_count, report);
+            hint_add_times(stats, paths, path_count, report);
     }
     column_stats_destroy(stats);
 }
@@ -729,56 +720,4 @@ hint_add_patch(struct colander_family *family, struct colander_slice patch,
         report_add(report, ": a time is written @2015-03-24 or @now");
     }
     column_stats_destroy(stats);
-}
-
-/* ------------------------------------------------------------- missing --- */
-
-void
-hint_missing_init(struct hint_missing *missing, const char *const *paths,
-                  size_t count, const char *order,
-                  const struct colander_predicate *where)
-{
-    struct colander_condition condition;
-
-    missing->count = 0;
-    missing->paths = calloc(count + 1 + PATHS_MAX, sizeof(*missing->paths));
-    for (size_t i = 0; i < count && missing->paths != NULL; i++) {
-        if (!is_key(paths[i]))
-            missing->paths[missing->count++] = paths[i];
-    }
-    if (order != NULL && missing->paths != NULL)
-        missing->paths[missing->count++] = order;
-    for (size_t i = 0;
-         i < PATHS_MAX && where != NULL && missing->paths != NULL &&
-         colander_predicate_condition(where, i, &condition);
-         i++) {
-        if (condition.is_alternative)
-            missing->paths[missing->count++] = condition.path;
-    }
-}
-
-void
-hint_missing_see(struct hint_missing *missing, struct colander_slice row)
-{
-    struct colander_value value;
-    size_t left = 0;
-
-    for (size_t i = 0; i < missing->count; i++) {
-        bool found = false;
-
-        if (strstr(missing->paths[i], "[]") != NULL ||
-            colander_row_get(row, missing->paths[i], &value, &found, NULL) !=
-                COLANDER_OK ||
-            !found)
-            missing->paths[left++] = missing->paths[i];
-    }
-    missing->count = left;
-}
-
-void
-hint_missing_release(struct hint_missing *missing)
-{
-    free(missing->paths);
-    missing->paths = NULL;
-    missing->count = 0;
 }

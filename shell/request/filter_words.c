@@ -3,6 +3,8 @@
 
 #ifdef COLANDER_FILTERS
 #include "filters/filters.h"
+#include "shell/hint.h"
+#include "shell/text.h"
 
 #include <string.h>
 
@@ -17,8 +19,9 @@ is_switch(const struct argument_list *columns, const char *word)
 static enum colander_code
 check_columns(const struct argument_list *columns, struct colander_error *err)
 {
-    static const char *const meant[] = {"true", "false", "yes", "no",
-                                        "all",  "none",  "1",   "0"};
+    static const char *const meant[] = {"true", "false", "yes", "no", "all",
+                                        "none", "1",     "0",   "of", "On",
+                                        "Off",  "ON",    "OFF"};
 
     for (size_t i = 0; i < sizeof(meant) / sizeof(meant[0]); i++) {
         if (is_switch(columns, meant[i]))
@@ -91,7 +94,72 @@ filter_words_set(struct colander_family *family,
     colander_filter_options_release(&old);
     return code;
 }
+
+void
+filter_words_add_notes(struct colander_family *family, struct report *report)
+{
+    struct colander_filter_options options;
+
+    if (colander_family_get_filters(family, &options, NULL) != COLANDER_OK)
+        return;
+    for (size_t i = 0; i < options.word_column_count && options.words; i++) {
+        const char *path = options.word_columns[i];
+        const size_t size = report->text.size;
+
+        hint_add_column(family, path, report);
+        if (report->text.size > size && strchr(path, ' ') != NULL &&
+            report->text.data[report->text.size - 1] != '?')
+            report_add(report, ": columns have commas between them");
+    }
+    colander_filter_options_release(&options);
+}
+
+enum colander_code
+filter_words_add_column(struct colander_family *family,
+                        struct colander_row_builder *builder,
+                        struct colander_error *err)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct colander_filter_options options;
+    enum colander_code code =
+        colander_family_get_filters(family, &options, err);
+    size_t count;
+
+    if (code != COLANDER_OK)
+        return code;
+    count = options.words ? options.word_column_count : 0;
+    if (count == 0)
+        code =
+            text_append_format(&text, err, "%s", options.words ? "on" : "off");
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = text_append_format(&text, err, "%s%s", i > 0 ? "," : "",
+                                  options.word_columns[i]);
+    if (code == COLANDER_OK)
+        colander_row_builder_add(builder, "words",
+                                 colander_string(colander_buffer_slice(&text)));
+    colander_buffer_release(&text);
+    colander_filter_options_release(&options);
+    return code;
+}
 #else
+void
+filter_words_add_notes(struct colander_family *family, struct report *report)
+{
+    (void)family;
+    (void)report;
+}
+
+enum colander_code
+filter_words_add_column(struct colander_family *family,
+                        struct colander_row_builder *builder,
+                        struct colander_error *err)
+{
+    (void)family;
+    (void)builder;
+    (void)err;
+    return COLANDER_OK;
+}
+
 enum colander_code
 filter_words_set(struct colander_family *family,
                  const struct arguments *arguments, struct colander_error *err)

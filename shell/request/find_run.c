@@ -301,19 +301,24 @@ find_run_add_hint(const struct find_run *run, struct report *report)
     const struct request *request = run->request;
     struct hint_question question = {
         .family = request->families.model,
+        .families = request->families.families,
+        .family_count = request->families.count,
         .paths = run->missing.paths,
-        .path_count = run->missing.count,
         .any_type = true,
     };
     const char *paths[EXPRESSION_COLUMNS_MAX];
     struct colander_predicate *compared = NULL;
 
-    if (request->families.is_selection) /* a sample would be of one */
-        return;
+    for (size_t i = 0; i < run->missing.count; i++) { /* rows get this one */
+        if (!request->families.is_selection ||
+            strcmp(run->missing.paths[i], FAMILY_COLUMN) != 0)
+            run->missing.paths[question.path_count++] = run->missing.paths[i];
+    }
     if (run->explanation.row_count == 0 && run->skipped == 0 &&
         request->limit > 0) {
         question.where = request->where;
         if (request->expressions != NULL) {
+            question.are_guesses = true;
             question.paths = paths;
             question.path_count = where_columns(request->expressions, paths,
                                                 EXPRESSION_COLUMNS_MAX);

@@ -154,6 +154,20 @@ check_column(bool is_full, const char *path, const char *option,
                          option);
 }
 
+/* Fails for the column that finds add to rows of several families. */
+static enum colander_code
+check_family_column(const struct group_request *asked, const char *path,
+                    struct colander_error *err)
+{
+    if (!asked->request.families.is_selection ||
+        strcmp(path, FAMILY_COLUMN) != 0)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "--by " FAMILY_COLUMN
+                         ": rows have no column with the name of their family: "
+                         "group one family after the other");
+}
+
 /* Adds a key. It is called as its column, unless that is taken; then `word` is
  * the name. */
 static enum colander_code
@@ -175,6 +189,8 @@ add_key(struct group_request *asked, const char *word,
             word);
     code = check_column(asked->grouping.key_count == COLANDER_GROUP_KEYS_MAX,
                         key.path, "by", err);
+    if (code == COLANDER_OK)
+        code = check_family_column(asked, key.path, err);
     if (code == COLANDER_OK)
         code = keep_text(asked, name = plain_name(key.path), err);
     if (code != COLANDER_OK)
@@ -333,6 +349,36 @@ read_fill(struct group_request *asked, const char *word,
                                         word);
 }
 
+/* Whether the column of the result has numbers or null. */
+static bool
+is_number(const struct group_request *asked, size_t column)
+{
+    const size_t key_count = asked->grouping.key_count;
+
+    if (column < key_count)
+        return false;
+    switch (asked->measures[column - key_count].aggregate) {
+    case COLANDER_MIN:
+    case COLANDER_MAX:
+    case COLANDER_FIRST:
+    case COLANDER_LAST:
+        return false;
+    default:
+        return true;
+    }
+}
+
+static bool
+is_measure(const char *name, size_t size)
+{
+    for (size_t i = 0; i < MEASURE_OPTION_COUNT; i++) {
+        if (strlen(measure_options[i].name) == size &&
+            memcmp(measure_options[i].name, name, size) == 0)
+            return true;
+    }
+    return false;
+}
+
 static enum colander_code
 read_having(struct group_request *asked, const struct arguments *arguments,
             struct colander_error *err)
@@ -340,15 +386,18 @@ read_having(struct group_request *asked, const struct arguments *arguments,
     struct colander_predicate **conditions =
         calloc(arguments->choice_count + 1, sizeof(*conditions));
     struct having_columns columns = {.paths = asked->paths,
-                                     .count = asked->path_count};
+                                     .count = asked->path_count,
+                                     .is_measure = is_measure};
     size_t count = 0;
     enum colander_code code = COLANDER_OK;
 
     if (conditions == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for conditions");
-    for (size_t i = 0; i < asked->path_count; i++)
+    for (size_t i = 0; i < asked->path_count; i++) {
         columns.names[i] = name_at(asked, i);
+        columns.is_number[i] = is_number(asked, i);
+    }
     for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
          i++) {
         if (strcmp(arguments->choices[i].option->name, "having") != 0)

@@ -121,6 +121,84 @@ add_name(struct having_words *words, const char *name,
     return code;
 }
 
+/* Whether a condition with the sign and the value can be true of a column of
+ * numbers. */
+static bool
+may_be_number(const char *sign, size_t sign_size, const char *value)
+{
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_value read;
+    size_t offset;
+    bool may_be = false;
+
+    if (*sign == ':' || memchr(sign, '~', sign_size) != NULL)
+        return false;
+    if (*value == '[') /* its mistakes are found later */
+        return true;
+    if (colander_value_read(value, &read, &bytes, &offset, NULL) == COLANDER_OK)
+        may_be =
+            colander_type_is_number(read.type) || read.type == COLANDER_NULL;
+    colander_buffer_release(&bytes);
+    return may_be;
+}
+
+/* Fails if the value ends as one does that another condition follows in another
+ * language, or if a number cannot be compared with it. */
+static enum colander_code
+check_value(const struct having_words *words, size_t column, const char *sign,
+            size_t sign_size, struct colander_slice value,
+            struct colander_error *err)
+{
+    static const char *const ends[] = {"&&", "||", "&", "|", ","};
+    char text[256];
+    bool may_be = true;
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        const size_t size = strlen(ends[i]);
+
+        if (value.size >= size && value.data[0] != '"' &&
+            memcmp(value.data + value.size - size, ends[i], size) == 0)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "write '%s' instead of '%s' (a text that ends "
+                                 "so needs double quotes)",
+                                 *ends[i] == '|' ? "or" : "and", ends[i]);
+    }
+    if (words->columns->is_number[column] && value.size < sizeof(text)) {
+        memcpy(text, value.data, value.size);
+        text[value.size] = '\0';
+        may_be = may_be_number(sign, sign_size, text);
+    }
+    if (may_be)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "'%.100s' is a number: compare it with one, by = != < "
+                         "<= > or >=, not '%.*s%.*s'",
+                         words->columns->names[column], (int)sign_size, sign,
+                         (int)value.size, (const char *)value.data);
+}
+
+/* Fails because no column is at the front of the text. */
+static enum colander_code
+fail_unknown(const struct having_words *words, struct colander_error *err)
+{
+    const size_t size = strcspn(words->at, BLANKS OPERATORS);
+    const char *path = skip_blanks(words->at + size);
+    size_t path_size = strcspn(path, OPERATORS);
+
+    while (path_size > 0 && strchr(BLANKS, path[path_size - 1]) != NULL)
+        path_size--;
+    if (path_size > 0 && words->columns->is_measure(words->at, size))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the groups have no '%.*s': add --%.*s %.*s",
+                             (int)(path + path_size - words->at), words->at,
+                             (int)size, words->at, (int)path_size, path);
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        "expected a condition on a column of the groups, such as "
+        "'%.100s>5', not '%.100s'",
+        words->columns->names[words->columns->count - 1], words->at);
+}
+
 /* Adds the condition at the front of the text. */
 static enum colander_code
 add_condition(struct having_words *words, struct colander_error *err)
@@ -129,21 +207,23 @@ add_condition(struct having_words *words, struct colander_error *err)
     const size_t column = column_at(words->columns, words->at, &sign);
     size_t sign_size = 1;
     const char *value;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     if (column == SIZE_MAX)
-        return COLANDER_FAIL(
-            err, COLANDER_INVALID,
-            "expected a condition on a column of the groups, such as "
-            "'%.100s>5', not '%.100s'",
-            words->columns->names[words->columns->count - 1], words->at);
+        return fail_unknown(words, err);
     if (*sign != '?' && *sign != ':')
         sign_size = strspn(sign, "=!<>~");
     value = skip_blanks(sign + sign_size);
     words->at = value_end(words, value);
     if (*sign == '?' || (*sign == '!' && sign_size == 1)) /* no value */
         words->at = value = sign + sign_size;
-    code = add_name(words, words->columns->names[column], err);
+    else
+        code = check_value(words, column, sign, sign_size,
+                           colander_slice_of((const uint8_t *)value,
+                                             (size_t)(words->at - value)),
+                           err);
+    if (code == COLANDER_OK)
+        code = add_name(words, words->columns->names[column], err);
     if (code == COLANDER_OK)
         code = add_bytes(words, sign, sign_size, err);
     return code == COLANDER_OK

@@ -18,7 +18,9 @@ struct having_columns {
     const char *names[COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX];
     const char *const
         *paths; /* the names, escaped, which also stand for them */
+    bool is_number[COLANDER_GROUP_KEYS_MAX + COLANDER_GROUP_MEASURES_MAX];
     size_t count;
+    bool (*is_measure)(const char *name, size_t size); /* "sum" */
 };
 
 /* Creates the predicate that all conditions in `text` are true. */

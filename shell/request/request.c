@@ -99,8 +99,13 @@ add_time(struct conditions *conditions, const struct session *session,
     else
         (void)COLANDER_FAIL(&err, COLANDER_INVALID,
                             "--%s: expected a time, a date or a duration such "
-                            "as 1h30m or 7d",
-                            name);
+                            "as 1h30m or 7d%s",
+                            name,
+                            text[0] != '\0' &&
+                                    text[strspn(text, "0123456789")] == '\0'
+                                ? ", not a number alone (a year is written "
+                                  "2015-01-01)"
+                                : "");
     return add_condition(conditions, session, predicate, text, 0, &err);
 }
 

@@ -98,12 +98,12 @@ TEST(conditions_find_words_phrases_pieces_and_patterns)
         "hail|or|snow",
         "likes=5|(|hail|or|rain|)",
         "text~~eavy",
-        "text~~",
+        "text~~\"\"",
         "text~~\", 3.\"",
         "text~~ZÜR",
         "text=~^Heavy.*H$",
         "text=~[0-9][.][0-9]+",
-        "text=~",
+        "text=~x*",
         "text!~^heavy",
         "likes!~x",
         "gone!~x",
@@ -327,6 +327,11 @@ TEST(mistakes_are_reported_with_their_place)
         {"text=~a(b", 0, 6, "pattern: missing ): a(b"},
         {"text!~a\\y", 0, 7, "pattern: invalid escape sequence: \\y"},
         {"text~~=x", 0, 6, NULL},
+        {"a=1|text~~", 1, 6, "expected a text after '~~'"},
+        {"~~", 0, 2, "expected a text after '~~'"},
+        {"text=~", 0, 6, "expected a pattern after '=~'"},
+        {"text!~", 0, 6, "expected a pattern after '!~'"},
+        {"=~", 0, 2, "expected a pattern after '=~'"},
     };
 
     for (size_t i = 0; i < COUNT(cases); i++) {

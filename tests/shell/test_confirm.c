@@ -166,6 +166,27 @@ DIRECTORY_TEST(only_yes_retains)
     assert_int_equal(count_rows("f"), FEW);
 }
 
+DIRECTORY_TEST(a_question_says_what_each_rule_counts_for)
+{
+    const char *const words[] = {"colander", "retain", store_path, "f",
+                                 "--keep",   "2d",     "--where",  "t=1",
+                                 "--keep",   "9d",     "--where",  "at<2000",
+                                 "--keep",   "30d",    NULL};
+    struct terminal terminal;
+
+    make_timed_rows(FEW);
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, "no row has 't'");
+    terminal_expect(&terminal, "keep 9d, where t=1: 0 rows");
+    terminal_expect(&terminal, "keep 30d, where at<2000: ");
+    terminal_expect(&terminal, "keep 2d: ");
+    terminal_expect(&terminal, " of family 'f'? [y/N] ");
+    terminal_type(&terminal, "n\r");
+    terminal_expect(&terminal, "no row deleted, and no retention set");
+    assert_int_equal(terminal_finish(&terminal), 1);
+    assert_int_equal(count_rows("f"), FEW);
+}
+
 DIRECTORY_TEST(a_drop_asks)
 {
     const char *const words[] = {"colander", "drop", store_path, "f", NULL};

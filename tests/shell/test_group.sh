@@ -98,6 +98,20 @@ says_some '--having: expected a condition'
 run 2 group "$store" rows --having ''
 says_some '--having: expected a condition'
 
+for case in "count>1 &&|write 'and' instead of '&&'" "count>1 && k=1|write 'and' instead of '&&'" \
+    "count>1, k=1|write 'and' instead of ','" \
+    "count>abc|'count' is a number: compare it with one, by .* not '>abc'" \
+    "count~1|'count' is a number: .* not '~1'" "count:1|'count' is a number" \
+    'count="5"|.count. is a number' "sum t = x|'sum t' is a number" \
+    "avg t>5|the groups have no 'avg t': add --avg t" \
+    "k=1 and p95 x y > 5|the groups have no 'p95 x y': add --p95 x y"; do
+    run 2 group "$store" rows --by k --count --sum t --having "${case%%|*}"
+    says_some "^colander: group: --having: ${case#*|}"
+done
+run 2 group "$store" rows --by k --having 'k=1 || count>1'
+says_some "write 'or' instead of '[|][|]'"
+run 0 group "$store" rows --by k --count --sum t --having 'sum t=null or count=[1,2] or k="a,"'
+
 # Names are shown without backslashes, and both are understood.
 printf 'PM2.5,a=b,"c,d",Temp (C)\n5,x,1,9\n7,y,2,8\n' >"$work/names.csv"
 run 0 load "$store" names "$work/names.csv"

@@ -64,6 +64,17 @@ hint "'a favorite_count>1' is one text: write 'favorite_count>1' as a separate w
 hint "'a and favorite_count > 1' is one text: write 'favorite_count > 1' as a separate word" \
     'note=a and favorite_count > 1'
 
+hint "'a or note:b' is one text: write 'note:b' as a separate word" 'note:a or note:b'
+hint "'a and not favorite_count:1' is one text: write 'favorite_count:1' as a separate word" \
+    'note:a and not favorite_count:1'
+hint "no row has 'not note': write 'not' as a separate word" 'not note:a'
+hint "no row has 'a or note': write 'note' and what is before it as separate words" 'a or note:b'
+hint '' 'note:a note: x' # of a sentence
+run 0 delete odd rows 'note:a or note:b'
+says_some "^'a or note:b' is one text"
+run 0 group odd rows 'note:a or note:b' --by note
+says_some "^'a or note:b' is one text"
+
 # No row happens to match: there is nothing to explain.
 hint '' favorite_count=9
 hint '' 'at>2016-01-01'
@@ -120,6 +131,30 @@ run 2 find odd rows --where 'PM2.5 > 100'
 says_some '\(for a dot in a name write row\["PM2\.5"\]\)$'
 run 2 find odd rows --where 'at and row.PM2\.5 > 100'
 says_some '\(for a dot in a name write row\["PM2\.5"\]\)$'
+
+# Of several families
+for family in 1 2; do
+    run 0 put odd "we/$family" "{\"_key\":1,\"channel\":\"x\",\"of$family\":1}"
+done
+run 0 put odd we/2 '{"_key":2,"channel":"y"}'
+several() { # TEXT ARG...
+    local wanted=$1
+    shift
+    run 0 "$1" odd 'we/*' "${@:2}"
+    says "$wanted"
+}
+several "no row has 'chanel': did you mean 'channel'?" find chanel=x
+several "no row has 'chanel': did you mean 'channel'?" find --select chanel --limit 1
+several "channel holds texts, 5 is a number" find 'channel>5'
+several '' find of1=2
+several '' find of2=2
+several '' find channel=z --select _family
+several "no row has 'chanel': did you mean 'channel'?" group --by chanel
+several '' group --by of1
+several "no row has 'chanel': did you mean 'channel'?
+no row has 'off1': did you mean 'of1'?" group --by chanel --sum off1 --max chanel
+run 2 group odd 'we/*' --by _family
+says_some '^colander: group: --by _family: rows have no column with the name'
 
 # Columns that are selected
 run 0 find odd rows --key 1 --select nots,note

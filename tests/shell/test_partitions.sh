@@ -54,6 +54,11 @@ logs/2024-03-08
 logs/2024-03-09
 logs/2024-03-10
 logs/{day}" ] || complain "families are $(cat names)"
+if has_filters; then
+    run 0 refilter s 'logs/{day}' --words off
+    prints_some '^note     for families that loads will create; those that are there keep'
+    run 0 refilter s 'logs/{day}' --words on
+fi
 count 30 logs/2024-03-05
 count 300 'logs/*'
 count 300 'logs/{day}'

@@ -68,6 +68,61 @@ keep     40d
 bytes    53.7 GB at most
 state    in force: 'colander retain STORE' applies it"
 
+# ---- what was meant -----------------------------------------------------------
+
+run 0 retain s logs --keep 40d --where level=debug --keep 36h --dry-run
+says_some '^keep 1d12h, where level=debug: 20 rows$'
+says_some '^keep 40d: 411 rows$'
+run 0 retain s logs --once --dry-run
+says_some '^keep 1d12h, where level=debug at<2020-11-01: 10 rows$'
+refuses() { # TEXT CONDITION
+    run 2 retain s logs --keep 1d --where "$2" --keep 9999d
+    says_some "$1"
+    run 2 retain s logs --keep 1d --where "$2" --keep 9999d --yes
+    run 2 retain s logs --keep 1d --where "$2" --keep 9999d --dry-run
+    count 431
+}
+refuses "write --where A --keep DURATION --where B --keep DURATION [(]a text with 'or' in it needs" \
+    'level:debug or level:info'
+refuses 'a --where is one condition: write --where A --where B [(]' 'level=debug and at<2020'
+refuses "write --where not --where A [(]a text with 'NOT' in" 'NOT level:debug'
+refuses 'expected a condition, not an option$' -i
+for lua in 'level == "debug"' 'at~="x" and level ~= "debug"' 'level=="debug" or at'; do
+    refuses 'as of find, such as verified=true, not one in Lua$' "$lua"
+done
+for text in 'level="debug or level:x"' 'level=~debug or x' 'le\ or\ vel=debug' or; do
+    run 0 retain s logs --keep 40d --where level=debug --where "$text" \
+        --where level=debug --keep 9999d --dry-run
+done
+
+# A column that no row has: those that it should keep would go.
+doubt="no row has 'levl': did you mean 'level'?"
+run 2 retain s logs --keep 1d --where levl=debug --keep 9999d
+says "$doubt
+colander: retain: no row deleted, and no retention set: --yes takes such conditions"
+count 431
+run 0 retain s logs
+prints_some '^keep     40d$'
+run 0 retain s logs --keep 40d --where levl=debug --keep 9999d --dry-run
+says_some "^no row has 'levl': did you mean 'level'[?]$"
+says_some '^keep 9999d, where levl=debug: 0 rows$'
+says_some '^keep 40d: 431 rows$'
+run 0 retain s logs --keep 40d --where levl=debug --keep 9999d --once --yes
+says_some "^no row has 'levl': did you mean 'level'[?]$"
+says_some '^0 rows deleted'
+
+# So for the time column, which may be set before its rows come.
+run 0 put s typo '{"_key":1,"created_at":"x"}'
+run 0 families s typo --time creatd_at
+says "no row has 'creatd_at': did you mean 'created_at'?"
+for dry in '' --dry-run; do
+    run 0 retain s typo --keep 1d $dry
+    says_some "^no row has 'creatd_at': did you mean 'created_at'[?]$"
+done
+run 0 families s typo --time created_at
+says ''
+run 0 drop s typo
+
 # ---- applied again ---------------------------------------------------------------
 
 run 0 put s other '{"_key":1}'

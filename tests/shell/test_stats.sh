@@ -189,6 +189,13 @@ run 2 refilter "$part" tweets --words true
 says "colander: refilter: --words must be on, off or columns, not 'true' (a column that is called so is written \\true)"
 refilter --rows-per-segment auto --words txet
 prints_some '^words    none: no row has a text in the columns that have words$'
+says "no row has 'txet': did you mean 'text'?"
+run 0 families "$part" tweets --words 'nothing such,text'
+says "no row has 'nothing such': columns have commas between them"
+run 0 families "$part" tweets --format json
+prints_some '"words":"nothing such,text"'
+run 2 families "$part" tweets --words of
+says_some "must be on, off or columns, not 'of' [(]a column that is called so is written .of[)]$"
 refilter --rows-per-segment 0
 run 2 families "$part" --words text
 says 'colander: families: --words needs the name of a family'

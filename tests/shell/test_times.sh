@@ -102,6 +102,8 @@ run 2 find s visits 'at>@2026-13-01'
 says_some 'expected a time such as'
 run 2 find s visits --since yesterday
 says_some '^colander: find: --since: expected a time, a date or a duration'
+run 2 find s visits --since 2015
+says_some '--since: expected .* not a number alone [(]a year is written 2015-01-01[)]$'
 run 1 get s visits '["gate","2026-11-02"]'
 says "colander: get: no row '[\"gate\",\"2026-11-02\"]' in family 'visits'"
 

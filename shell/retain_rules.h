@@ -1,0 +1,34 @@
+/*
+ * The rules of a policy of retention: whether their conditions are those that
+ * were meant, and for how many rows they count. A mistake in them deletes rows
+ * that were to be kept.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SHELL_RETAIN_RULES_H
+#define SHELL_RETAIN_RULES_H
+
+#include "colander.h"
+#include "shell/report.h"
+
+/* Adds "3d, where level=debug". */
+void retain_rule_add(struct report *report, const struct colander_keep *keep);
+
+/* Fails with INVALID if the conditions cannot be read, or are probably others
+ * than were meant: *fault is the place. Adds to the doubts what no row of the
+ * family can meet. */
+COLANDER_CHECKED enum colander_code
+retain_rule_check(struct colander_family *family,
+                  const struct colander_keep *keep,
+                  struct colander_fault *fault, struct report *doubts,
+                  struct colander_error *err);
+
+/* Adds lines with the number of rows that each rule counts for, unless there is
+ * only one, for all rows: a rule for too few or too many was perhaps written
+ * otherwise than it was meant. */
+COLANDER_CHECKED enum colander_code
+retain_rules_count(struct colander_family *family,
+                   const struct colander_retention *retention,
+                   struct report *report, struct colander_error *err);
+
+#endif
