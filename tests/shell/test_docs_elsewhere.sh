@@ -29,9 +29,9 @@ chmod 600 token
 served='find|get|export|group|families|columns|stats|load|put|update|delete'
 served+='|retain|copy|rename|drop'
 
-# Not run: what does not end by itself, or has nothing to do with a store.
+# Not run: what does not end by itself, or has nothing to do with a store here.
 unused='colander (serve|demo|completion|help)|--follow|--share|colander shell'
-unused+='|s3://|https?://|curl|journalctl|mosquitto|[^a-z]ssh '
+unused+='|(s3|https?|kafka)://|kcat|curl|journalctl|mosquitto|[^a-z]ssh '
 
 declare -A servers urls # of the stores of the current folder
 
@@ -83,7 +83,7 @@ usual() { # COMMAND
         -e '/^where /s/ in [0-9.]+ .*//' -e 's/ in [0-9.]+ (s|ms)\b.*/ in N/' \
         -e 's/\([0-9.,]+ [kMG]?B\/s\)//' \
         -e 's/01[0-9A-HJKMNP-TV-Z]{24}/KEY/g' |
-        if [[ $1 =~ colander\ (families|stats) ]]; then
+        if [[ $1 =~ colander\ (families|stats|backup|check) ]]; then
             sed -E -e 's/[0-9][0-9,.]*/N/g' -e 's/[ -]+/ /g'
         else
             cat
