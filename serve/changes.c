@@ -386,7 +386,7 @@ add_script(struct change_run *run, struct colander_slice text,
 {
     char *word;
 
-    if (memchr(text.data, 0, text.size) != NULL || text.size == 0)
+    if (text.size == 0 || memchr(text.data, 0, text.size) != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              text.size == 0
                                  ? "the body, which is the script, is missing"
