@@ -16,15 +16,15 @@
 
 /* The first or the last row in the order of a column. */
 struct end {
-    struct colander_buffer path; /* a C string */
-    bool is_last;
+    struct colander_buffer path;      /* a C string */
     struct colander_ordered *ordered; /* holds the row */
-    bool is_row;
     struct colander_result row;
     struct colander_value value;
-    bool has_value;
     struct colander_cursor *equals; /* holds the next row */
     struct colander_result integer; /* which represents an equal value */
+    bool is_last;
+    bool is_row;
+    bool has_value;
     bool has_integer;
 };
 

@@ -12,6 +12,7 @@
 #include "shell/retain_rules.h"
 #include "shell/text.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -617,6 +618,7 @@ check_selected(const struct colander_names *all, const char *name,
     for (size_t i = 0; i < all->count; i++) {
         const char *other = all->names[i];
 
+        assert(other != NULL);
         if (strcmp(other, pattern) != 0 && colander_name_is_like(other, name) &&
             !colander_partition_times(pattern, other, &from, &until))
             return COLANDER_FAIL(err, COLANDER_INVALID,
