@@ -77,32 +77,18 @@ file_list_release(struct file_list *list)
 /* -------------------------------------------------------------- encode --- */
 
 static enum colander_code
-append_number(struct colander_buffer *bytes, uint64_t number,
-              struct colander_error *err)
-{
-    enum colander_code code =
-        colander_buffer_reserve(bytes, BYTES_VARINT_MAX, err);
-
-    if (code == COLANDER_OK)
-        bytes->size =
-            (size_t)(bytes_put_varint(bytes->data + bytes->size, number) -
-                     bytes->data);
-    return code;
-}
-
-static enum colander_code
 append_file(struct colander_buffer *bytes, const struct listed_file *file,
             struct colander_error *err)
 {
     const size_t size = strlen(file->name);
     uint8_t id[8];
-    enum colander_code code = append_number(bytes, size, err);
+    enum colander_code code = bytes_append_varint(bytes, size, err);
 
     bytes_put_le64(id, file->id);
     if (code == COLANDER_OK)
         code = colander_buffer_append(bytes, file->name, size, err);
     if (code == COLANDER_OK)
-        code = append_number(bytes, file->content.size, err);
+        code = bytes_append_varint(bytes, file->content.size, err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(bytes, file->content.hash,
                                       CONTENT_HASH_SIZE, err);
@@ -134,7 +120,7 @@ file_list_encode(const struct file_list *list, struct colander_buffer *bytes,
     colander_buffer_clear(bytes);
     code = colander_buffer_append(bytes, magic, sizeof(magic), err);
     if (code == COLANDER_OK)
-        code = append_number(bytes, list->count, err);
+        code = bytes_append_varint(bytes, list->count, err);
     for (size_t i = 0; i < list->count && code == COLANDER_OK; i++)
         code = append_file(bytes, &list->items[i], err);
     sum = sum_of(bytes->data, bytes->size);

@@ -1,5 +1,5 @@
 /*
- * Topic reader: a consumer of librdkafka that is told where to begin.
+ * Topic reader: a consumer of librdkafka that chooses where it begins.
  *
  * Each partition begins one record before its mark. If that record is still
  * there, its hash must be that of the mark; it is not passed on. The library

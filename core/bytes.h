@@ -114,6 +114,20 @@ bytes_put_varint(uint8_t *to, uint64_t number)
     return to;
 }
 
+COLANDER_CHECKED static inline enum colander_code
+bytes_append_varint(struct colander_buffer *bytes, uint64_t number,
+                    struct colander_error *err)
+{
+    enum colander_code code =
+        colander_buffer_reserve(bytes, BYTES_VARINT_MAX, err);
+
+    if (code == COLANDER_OK)
+        bytes->size =
+            (size_t)(bytes_put_varint(bytes->data + bytes->size, number) -
+                     bytes->data);
+    return code;
+}
+
 /* -------------------------------------------------------------- reader --- */
 
 /* Takes bytes from the front. Once something is missing or malformed the reader

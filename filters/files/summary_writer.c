@@ -102,27 +102,13 @@ put_group(struct writing *writing, const struct summary_part *parts,
 /* ------------------------------------------------------------ directory --- */
 
 static enum colander_code
-append_number(struct colander_buffer *bytes, uint64_t number,
-              struct colander_error *err)
-{
-    enum colander_code code =
-        colander_buffer_reserve(bytes, BYTES_VARINT_MAX, err);
-
-    if (code == COLANDER_OK)
-        bytes->size =
-            (size_t)(bytes_put_varint(bytes->data + bytes->size, number) -
-                     bytes->data);
-    return code;
-}
-
-static enum colander_code
 append_numbers(struct colander_buffer *bytes, const uint64_t *numbers,
                size_t count, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = append_number(bytes, numbers[i], err);
+        code = bytes_append_varint(bytes, numbers[i], err);
     return code;
 }
 
@@ -147,7 +133,7 @@ append_groups(struct colander_buffer *bytes, const struct summary_part *parts,
 
     for (uint32_t i = 0; i < count; i += group_size(parts, i, count))
         groups++;
-    code = append_number(bytes, groups, err);
+    code = bytes_append_varint(bytes, groups, err);
     for (uint32_t i = 0; i < count && code == COLANDER_OK;) {
         const uint32_t size = group_size(parts, i, count);
         const struct presence_shape *shape = &parts[i].shape;
@@ -156,7 +142,7 @@ append_groups(struct colander_buffer *bytes, const struct summary_part *parts,
 
         code = append_numbers(bytes, head, 4, err);
         for (uint32_t end = i + size; i < end && code == COLANDER_OK; i++)
-            code = append_number(bytes, parts[i].sst, err);
+            code = bytes_append_varint(bytes, parts[i].sst, err);
     }
     return code;
 }
@@ -168,7 +154,7 @@ put_end(struct writing *writing, const struct summary_sst *ssts,
 {
     struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
     uint8_t footer[SUMMARY_FOOTER_SIZE];
-    enum colander_code code = append_number(&bytes, sst_count, err);
+    enum colander_code code = bytes_append_varint(&bytes, sst_count, err);
 
     for (uint32_t i = 0; i < sst_count && code == COLANDER_OK; i++) {
         const uint64_t sst[] = {ssts[i].number, ssts[i].size,

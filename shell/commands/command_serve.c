@@ -31,7 +31,7 @@ raise_descriptor_limit(void)
 }
 
 /* Reads the token, or makes one, which a terminal shows this once. Others than
- * this machine are let in only with a token that somebody has made on purpose.
+ * this machine are let in only with a token that was made on purpose.
  */
 static enum colander_code
 get_token(const struct session *session, const char *path, const char *address,

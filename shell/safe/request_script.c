@@ -226,7 +226,7 @@ run(lua_State *L)
     return print_values(L);
 }
 
-/* In protected mode, as a script may have made what tells of an error. */
+/* In protected mode, as a script may have made the value of an error. */
 static int
 describe(lua_State *L)
 {

@@ -205,7 +205,7 @@ FIXTURE_TEST(a_writer_gives_up_if_nothing_is_acknowledged)
     rd_kafka_destroy(it.client);
 }
 
-/* Calls next until it has found so many records, or for some time. */
+/* Calls next until it has found that number of records, or for some time. */
 static int
 read_for(struct topic_reader *reader, int count, uint64_t ms)
 {

@@ -2,7 +2,7 @@
 # Each command that a page of docs/ or the README shows prints the same, and has
 # the same status, whether its store is closed, held by a server, or behind an
 # address. The commands of a page run one after the other, also those that fail
-# here because the page tells of a store that is not there. script/soak does all
+# here because the store of the page is not there. script/soak does all
 # of it; otherwise a page is compared with one of the two, by turns.
 #
 # SPDX-License-Identifier: MIT
