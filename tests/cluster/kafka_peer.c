@@ -1,7 +1,9 @@
 /*
- * For scripts: a client of the brokers that the argument names, or as many of
- * librdkafka's mock cluster as it says. Prints their addresses, and then "ok"
- * for each line of standard input that it has carried out:
+ * For scripts: a client of the brokers that the first argument names, or as many
+ * of librdkafka's mock cluster as it says. The id of such a cluster is made of
+ * its address in memory: another number as second argument, another id. Prints
+ * the brokers' addresses, and then "ok" for each line of standard input that it
+ * has carried out:
  *
  *     topic NAME PARTITIONS
  *     delete TOPIC                  of real brokers
@@ -236,14 +238,11 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
            !has_failed;
 }
 
-int
-main(int argc, char **argv)
+static rd_kafka_t *
+start(const char *brokers, bool are_real)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
-    const char *brokers = argc > 1 ? argv[1] : "1";
-    const bool are_real = strchr(brokers, ':') != NULL;
-    rd_kafka_mock_cluster_t *cluster;
-    char line[2000];
+    char why[200];
 
     rd_kafka_conf_set(conf,
                       are_real ? "bootstrap.servers" : "test.mock.num.brokers",
@@ -253,7 +252,22 @@ main(int argc, char **argv)
     rd_kafka_conf_set(conf, "linger.ms", "0", NULL, 0);
     rd_kafka_conf_set_dr_msg_cb(conf, see_delivery);
     rd_kafka_conf_set_log_cb(conf, NULL);
-    producer = rd_kafka_new(RD_KAFKA_PRODUCER, conf, line, sizeof(line));
+    return rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+}
+
+int
+main(int argc, char **argv)
+{
+    const char *brokers = argc > 1 ? argv[1] : "1";
+    const bool are_real = strchr(brokers, ':') != NULL;
+    rd_kafka_mock_cluster_t *cluster;
+    rd_kafka_t *spare[8] = {NULL}; /* hold the addresses of others */
+    int spares = are_real || argc < 3 ? 0 : atoi(argv[2]) % 8;
+    char line[2000];
+
+    for (int i = 0; i < spares; i++)
+        spare[i] = start("1", false);
+    producer = start(brokers, are_real);
     cluster = producer == NULL ? NULL : rd_kafka_handle_mock_cluster(producer);
     if (producer == NULL || (cluster == NULL && !are_real))
         return 1;
@@ -265,5 +279,7 @@ main(int argc, char **argv)
         fflush(stdout);
     }
     rd_kafka_destroy(producer);
+    while (spares > 0)
+        rd_kafka_destroy(spare[--spares]);
     return 0;
 }
