@@ -84,6 +84,12 @@ enum filter_query_kind {
 struct filter_query {
     enum filter_query_kind kind;
 
+    /* RANGE */
+    bool has_low;
+    bool has_high;
+    bool excludes_low; /* the bound itself is not wanted */
+    bool excludes_high;
+
     /* The path: the hashes of all its beginnings, the last its own. Length 0: a
      * value in any column (EQUAL, RANGE, WORD and PIECE only). */
     const uint64_t *path_hashes;
@@ -106,11 +112,6 @@ struct filter_query {
     /* PIECE: letters of a folded word, with a zero byte before them if the word
      * begins with them, and one after them if it ends with them. */
     struct colander_slice piece;
-
-    bool has_low;
-    bool has_high;
-    bool excludes_low; /* the bound itself is not wanted */
-    bool excludes_high;
 
     const struct filter_query *const *operands;
     size_t operand_count;

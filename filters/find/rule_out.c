@@ -49,7 +49,7 @@ ask_operands(const struct ruling *ruling, const struct filter_query *query,
     memset(files, any ? 0 : 0xff, ruling->words * sizeof(*files));
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
         code = ask(ruling, query->operands[i], other, err);
-        for (size_t k = 0; k < ruling->words; k++)
+        for (size_t k = 0; k < ruling->words && code == COLANDER_OK; k++)
             files[k] = any ? files[k] | other[k] : files[k] & other[k];
     }
     return code;

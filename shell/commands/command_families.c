@@ -8,35 +8,9 @@
 #include "shell/family_set.h"
 #include "shell/filter_words.h"
 #include "shell/hint.h"
-#include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/report.h"
-
-/* Counts step by step, so that Ctrl-C can stop it. */
-static enum colander_code
-count_rows(struct colander_family *family, uint64_t *count,
-           struct colander_error *err)
-{
-    struct colander_cursor *cursor = NULL;
-    struct colander_query query;
-    struct colander_result result;
-    bool is_row = true;
-    enum colander_code code;
-
-    *count = 0;
-    colander_query_init(&query);
-    query.keys_only = true;
-    code = colander_family_find(family, &query, &cursor, err);
-    if (code == COLANDER_OK)
-        interrupt_watch(cursor);
-    while (code == COLANDER_OK && is_row) {
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        *count += code == COLANDER_OK && is_row;
-    }
-    interrupt_watch(NULL);
-    colander_cursor_close(cursor);
-    return code;
-}
+#include "shell/row_count.h"
 
 /* Adds the sizes, the words of the filters and the exact number of rows, as far
  * as these are wanted. */
@@ -54,7 +28,7 @@ add_sizes(struct colander_family *family, bool is_exact, bool shows_words,
         code = filter_words_add_column(family, builder, err);
     if (code != COLANDER_OK || !is_exact)
         return code;
-    code = count_rows(family, &count, err);
+    code = row_count(family, NULL, UINT64_MAX, &count, err);
     colander_row_builder_add(builder, "exact_rows", colander_unsigned(count));
     return code;
 }

@@ -14,6 +14,7 @@
 #include "shell/load_notes.h"
 #include "shell/load_request.h"
 #include "shell/load_turn.h"
+#include "shell/row_count.h"
 #ifdef COLANDER_SERVER
 #include "shell/service.h"
 #endif
@@ -169,27 +170,13 @@ count_rows(const struct load_command *command, bool *is_exact)
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
     struct colander_family_sizes sizes = {.key_count = 0};
-    struct colander_cursor *cursor = NULL;
-    struct colander_result result;
     struct colander_error ignored;
-    struct colander_query query;
     uint64_t count = 0;
-    bool is_row = true;
 
     (void)!colander_family_sizes(command->family, &sizes, &ignored);
-    *is_exact = sizes.key_count / 4 <= stats->row_count;
-    colander_query_init(&query);
-    query.keys_only = true;
-    if (*is_exact)
-        *is_exact = colander_family_find(command->family, &query, &cursor,
-                                         &ignored) == COLANDER_OK;
-    while (*is_exact && is_row) {
-        *is_exact = !interrupt_happened() &&
-                    colander_cursor_next(cursor, &is_row, &result, &ignored) ==
-                        COLANDER_OK;
-        count += is_row;
-    }
-    colander_cursor_close(cursor);
+    *is_exact = sizes.key_count / 4 <= stats->row_count &&
+                row_count(command->family, NULL, UINT64_MAX, &count,
+                          &ignored) == COLANDER_OK;
     return *is_exact ? count : sizes.key_count;
 }
 

@@ -1,7 +1,7 @@
 /* See retain_rules.h. SPDX-License-Identifier: MIT */
 #include "shell/retain_rules.h"
 #include "shell/hint.h"
-#include "shell/interrupt.h"
+#include "shell/row_count.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -57,34 +57,6 @@ counts_for(const struct colander_keep *keeps, size_t index,
     return joined;
 }
 
-static enum colander_code
-count_rows(struct colander_family *family,
-           const struct colander_predicate *where, uint64_t limit,
-           uint64_t *count, struct colander_error *err)
-{
-    struct colander_cursor *cursor = NULL;
-    struct colander_query query;
-    struct colander_result result;
-    bool is_row = true;
-    enum colander_code code;
-
-    *count = 0;
-    colander_query_init(&query);
-    query.where = where;
-    query.limit = limit;
-    query.keys_only = true;
-    code = colander_family_find(family, &query, &cursor, err);
-    if (code == COLANDER_OK)
-        interrupt_watch(cursor);
-    while (code == COLANDER_OK && is_row) {
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        *count += code == COLANDER_OK && is_row;
-    }
-    interrupt_watch(NULL);
-    colander_cursor_close(cursor);
-    return code;
-}
-
 enum colander_code
 retain_rules_count(struct colander_family *family,
                    const struct colander_retention *retention,
@@ -100,7 +72,7 @@ retain_rules_count(struct colander_family *family,
 
         code = where == NULL
                    ? err->code
-                   : count_rows(family, where, UINT64_MAX, &count, err);
+                   : row_count(family, where, UINT64_MAX, &count, err);
         colander_predicate_destroy(where);
         report_add(report, "%skeep ", report->text.size > 0 ? "\n" : "");
         retain_rule_add(report, &retention->keeps[i]);
@@ -199,7 +171,7 @@ retain_rule_check(struct colander_family *family,
     uint64_t count = 0;
 
     if (code == COLANDER_OK)
-        code = count_rows(family, where, 1, &count, err);
+        code = row_count(family, where, 1, &count, err);
     if (code == COLANDER_OK && count == 0)
         hint_add(&question, doubts);
     colander_predicate_destroy(where);

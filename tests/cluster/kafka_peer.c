@@ -1,9 +1,9 @@
 /*
- * For scripts: a client of the brokers that the first argument names, or as many
- * of librdkafka's mock cluster as it says. The id of such a cluster is made of
- * its address in memory: another number as second argument, another id. Prints
- * the brokers' addresses, and then "ok" for each line of standard input that it
- * has carried out:
+ * For scripts: a client of the brokers that the first argument names, or as
+ * many of librdkafka's mock cluster as it says. The id of such a cluster is
+ * made of its address in memory: another number as second argument, another
+ * id. Prints the brokers' addresses, and then "ok" for each line of standard
+ * input that it has carried out:
  *
  *     topic NAME PARTITIONS
  *     delete TOPIC                  of real brokers
