@@ -10,6 +10,7 @@
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
+#include "shell/stop.h"
 #include "shell/interrupt.h"
 #include "shell/load_notes.h"
 #include "shell/load_request.h"
@@ -18,7 +19,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define REJECTS_SHOWN 10 /* one by one; the others are counted */
 #define REJECTS_NAME ".rejects"
 #define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
@@ -33,20 +33,8 @@ struct follow_command {
     struct colander_load_stream stream;
     struct colander_load *load;
     struct progress progress;
-    uint64_t shown_count;
     bool is_cut_off; /* that was said */
 };
-
-static struct colander_load *running; /* for stop */
-static atomic_bool is_stopped;        /* before it runs */
-
-static void
-stop(void)
-{
-    atomic_store(&is_stopped, true);
-    if (running != NULL)
-        colander_load_cancel(running);
-}
 
 /* --------------------------------------------------------------- stream --- */
 
@@ -92,9 +80,8 @@ report_reject(void *context, const struct colander_load_reject *reject)
     struct follow_command *command = context;
     const struct colander_load_place *place = reject->place;
 
-    if (command->shown_count++ >= REJECTS_SHOWN)
+    if (!progress_prints_reject(&command->progress))
         return;
-    progress_hide(&command->progress);
     session_complain(command->session, SESSION_FINE,
                      "%s/%d offset %" PRId64 ", byte %" PRIu64 ": %s",
                      place->topic, (int)place->partition, place->offset,
@@ -144,10 +131,7 @@ summarize(struct follow_command *command)
         colander_load_stats(command->load);
 
     topic_reader_state(command->reader, &state);
-    if (command->shown_count > REJECTS_SHOWN)
-        session_complain(command->session, SESSION_FINE,
-                         "%" PRIu64 " more records were rejected",
-                         command->shown_count - REJECTS_SHOWN);
+    progress_end_rejects(&command->progress);
     if (command->asked.options.duplicates == COLANDER_LOAD_PATCH)
         rows.replaced = "patched";
     progress_add_summary(&command->progress, stats, &rows, &report);
@@ -206,7 +190,6 @@ read_options(struct follow_command *command, const struct arguments *arguments,
         code = broker_options_read(&command->brokers, arguments,
                                    arguments->words[1], err);
     command->options.brokers = command->brokers.options;
-    command->options.brokers.is_stopped = &is_stopped;
     return code;
 }
 
@@ -299,23 +282,17 @@ run_follow(struct session *session, const struct arguments *arguments)
                                 "a topic is followed by the process that has "
                                 "the store open: end the server first");
     code = read_options(&command, arguments, &err);
-    atomic_store(&is_stopped, false);
-    interrupt_set_stop(stop);
-    interrupt_takes_term(true);
+    command.options.brokers.is_stopped = stop_begin(true);
     progress_begin(&command.progress, session);
     if (code == COLANDER_OK)
         code = open_load(&command, arguments->words[0], &err);
-    running = command.load;
-    if (code == COLANDER_OK && interrupt_happened())
-        stop();
+    stop_cancels(command.load);
     if (code == COLANDER_OK)
         code = keeper_start(session, &keeper, &err);
     if (code == COLANDER_OK)
         code = colander_load_run(command.load, &arguments->words[1], 1, &err);
     keeper_stop(keeper);
-    interrupt_takes_term(false);
-    interrupt_set_stop(NULL);
-    running = NULL;
+    stop_end();
     status = conclude(&command, code, &err);
     colander_load_destroy(command.load);
     topic_reader_close(command.reader);

@@ -7,6 +7,7 @@
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
+#include "shell/stop.h"
 #include "shell/filter_words.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
@@ -24,7 +25,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define REJECTS_SHOWN 10   /* one by one; the others are counted */
 #define REJECTS_LISTED 100 /* for a request */
 
 struct load_command {
@@ -38,17 +38,9 @@ struct load_command {
     bool had_family;                  /* before the load */
     bool is_shared;                   /* others use the store meanwhile */
     bool is_vain; /* the load failed or rejected records, and wrote no row */
-    uint64_t shown_count;
+    uint64_t listed_count;  /* rejected records, in an answer */
     uint64_t lacking_count; /* rejected records without a key column */
 };
-
-static struct colander_load *running; /* for stop */
-
-static void
-stop(void)
-{
-    colander_load_cancel(running);
-}
 
 /* -------------------------------------------------------------- reports --- */
 
@@ -89,9 +81,9 @@ list_reject(struct load_command *command,
 {
     struct colander_row_builder *facts = facts_of(command);
 
-    if (answers_items(command) || command->shown_count++ >= REJECTS_LISTED)
+    if (answers_items(command) || command->listed_count++ >= REJECTS_LISTED)
         return;
-    if (command->shown_count == 1)
+    if (command->listed_count == 1)
         colander_row_builder_begin_array(facts, "rejects");
     colander_row_builder_begin_map(facts, NULL);
     colander_row_builder_add(facts, "line", colander_unsigned(reject->line));
@@ -109,7 +101,7 @@ list_counts(const struct load_command *command)
     const struct colander_load_stats *stats =
         colander_load_stats(command->load);
 
-    if (command->shown_count > 0)
+    if (command->listed_count > 0)
         colander_row_builder_end(facts_of(command)); /* of the rejects */
     session_add_fact(session, "rows", stats->row_count);
     if (stats->knows_new) {
@@ -133,9 +125,8 @@ report_reject(void *context, const struct colander_load_reject *reject)
     }
     if (reject->lacks_key && command->lacking_count++ > 0)
         return; /* most are likely to lack it */
-    if (command->shown_count++ >= REJECTS_SHOWN)
+    if (!progress_prints_reject(&command->progress))
         return;
-    progress_hide(&command->progress);
     session_complain(command->session, SESSION_FINE,
                      "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
                      reject->line, reject->column, reject->reason);
@@ -189,10 +180,7 @@ summarize(struct load_command *command)
     struct progress_rows rows = {UINT64_MAX, true, "replaced"};
     struct report report = REPORT_EMPTY;
 
-    if (command->shown_count > REJECTS_SHOWN)
-        session_complain(command->session, SESSION_FINE,
-                         "%" PRIu64 " more records were rejected",
-                         command->shown_count - REJECTS_SHOWN);
+    progress_end_rejects(&command->progress);
     if (command->lacking_count > 1)
         session_complain(command->session, SESSION_FINE,
                          "%s without a column for the key",
@@ -363,20 +351,14 @@ load_files(struct load_command *command, const char *const *files, size_t count)
         load_turn_end(&turn);
         return conclude(command, code, &err);
     }
-    running = command->load;
-    interrupt_set_stop(stop);
-    if (command->asked.options.follows)
-        interrupt_takes_term(true);
-    if (interrupt_happened())
-        stop();
+    (void)stop_begin(command->asked.options.follows);
+    stop_cancels(command->load);
     if (command->asked.options.follows)
         code = keeper_start(command->session, &keeper, &err);
     if (code == COLANDER_OK)
         code = run_shared(command, files, count, &err);
     keeper_stop(keeper);
-    if (command->asked.options.follows)
-        interrupt_takes_term(false);
-    interrupt_set_stop(NULL);
+    stop_end();
     return conclude(command, code, &err);
 }
 

@@ -11,15 +11,13 @@
 #include "shell/broker_options.h"
 #include "shell/command.h"
 #include "shell/commands/progress.h"
-#include "shell/interrupt.h"
+#include "shell/stop.h"
 #include "shell/load_request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-
-#define REJECTS_SHOWN 10 /* one by one; the others are counted */
 
 struct send_command {
     struct session *session;
@@ -31,19 +29,7 @@ struct send_command {
     struct colander_load *load;
     struct progress progress;
     struct colander_buffer key; /* as text */
-    uint64_t shown_count;
 };
-
-static struct colander_load *running; /* for stop */
-static atomic_bool is_stopped;
-
-static void
-stop(void)
-{
-    atomic_store(&is_stopped, true);
-    if (running != NULL)
-        colander_load_cancel(running);
-}
 
 /* ----------------------------------------------------------------- sink --- */
 
@@ -115,9 +101,8 @@ report_reject(void *context, const struct colander_load_reject *reject)
 {
     struct send_command *command = context;
 
-    if (command->shown_count++ >= REJECTS_SHOWN)
+    if (!progress_prints_reject(&command->progress))
         return;
-    progress_hide(&command->progress);
     session_complain(command->session, SESSION_FINE,
                      "%s:%" PRIu64 ":%" PRIu64 ": %s", reject->file,
                      reject->line, reject->column, reject->reason);
@@ -138,6 +123,7 @@ summarize(struct send_command *command)
         colander_load_stats(command->load);
     struct report report = REPORT_EMPTY;
 
+    progress_end_rejects(&command->progress);
     report_add(&report, "%s sent", NUMBER_OF(stats->row_count, "record"));
     if (stats->reject_count > 0)
         report_add(&report, "; %s rejected", THOUSANDS(stats->reject_count));
@@ -310,22 +296,16 @@ run_send(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = broker_options_read(&command.brokers, arguments,
                                    arguments->words[0], &err);
-    command.brokers.options.is_stopped = &is_stopped;
-    interrupt_set_stop(stop);
-    interrupt_takes_term(true);
+    command.brokers.options.is_stopped = stop_begin(true);
     progress_begin(&command.progress, session);
     if (code == COLANDER_OK)
         code = open_load(&command, arguments, &err);
-    running = command.load;
-    if (code == COLANDER_OK && interrupt_happened())
-        stop();
+    stop_cancels(command.load);
     if (code == COLANDER_OK)
         code = colander_load_run(
             command.load, has_files ? arguments->words + 1 : standard_input,
             has_files ? arguments->word_count - 1 : 1, &err);
-    interrupt_takes_term(false);
-    interrupt_set_stop(NULL);
-    running = NULL;
+    stop_end();
     status = conclude(&command, code, &err);
     topic_writer_close(command.writer);
     colander_load_destroy(command.load);

@@ -3,10 +3,12 @@
 #include "core/clock.h"
 #include "shell/output.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #define SHOWN_EVERY_US 100000 /* at most */
 #define SOON_US 300000        /* a shorter load shows nothing */
+#define REJECTS_SHOWN 10      /* one by one; the others are counted */
 #define RATED_SIZE 1000000    /* bytes of text: fewer give no rate */
 
 #define ROW_RATE(stats, seconds)                                               \
@@ -167,4 +169,22 @@ progress_add_summary(const struct progress *progress,
     if (stats->files_skipped > 0)
         report_add(report, "; %s loaded before",
                    NUMBER_OF(stats->files_skipped, "file"));
+}
+
+bool
+progress_prints_reject(struct progress *progress)
+{
+    if (progress->reject_count++ >= REJECTS_SHOWN)
+        return false;
+    progress_hide(progress);
+    return true;
+}
+
+void
+progress_end_rejects(struct progress *progress)
+{
+    if (progress->reject_count > REJECTS_SHOWN)
+        session_complain(progress->session, SESSION_FINE,
+                         "%" PRIu64 " more records were rejected",
+                         progress->reject_count - REJECTS_SHOWN);
 }

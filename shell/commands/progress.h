@@ -1,6 +1,6 @@
 /*
  * Progress: a line on a terminal about the command that runs; the summary of a
- * load.
+ * load, and which of its rejected records are printed.
  *
  * Life:    begin -> show* -> hide -> add_summary
  *
@@ -20,6 +20,7 @@ struct progress {
     uint64_t begin_us;
     uint64_t shown_us;     /* when it was last shown */
     uint64_t bytes_before; /* read before the first record */
+    uint64_t reject_count; /* records that were rejected, printed or not */
 };
 
 /* What a summary says of the family. */
@@ -48,6 +49,13 @@ void progress_add_line(const struct progress *progress, struct report *line,
 
 /* Removes the line, so that something else can be printed. */
 void progress_hide(struct progress *progress);
+
+/* Whether a rejected record is to be printed: the first ten are. Removes the
+ * line. */
+bool progress_prints_reject(struct progress *progress);
+
+/* Says how many more there were. */
+void progress_end_rejects(struct progress *progress);
 
 /*
  * Adds, for instance,
