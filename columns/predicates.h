@@ -202,12 +202,13 @@ struct colander_condition {
     const struct colander_value *values; /* that it compares with */
     size_t value_count;                  /* 0: it asks whether there is one */
     bool is_alternative; /* it is below an `or`: another may be true instead */
-    bool is_words;       /* it looks for words or a phrase */
+    bool is_negated; /* it is below a `not`, or asks for missing values: rows
+                          * without the column may match */
+    bool is_words;   /* it looks for words or a phrase */
 };
 
 /* Sets *condition to a condition of the predicate; `index` counts them from 0.
- * Returns false if there are fewer. Those below a `not`, on missing values and
- * on any column do not count. */
+ * Returns false if there are fewer. Those on any column do not count. */
 COLANDER_API bool
 colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index,

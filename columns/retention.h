@@ -47,6 +47,7 @@ extern "C" {
 
 struct colander_cursor;
 struct colander_family;
+struct colander_fault;
 
 /* -------------------------------------------------------------- policy --- */
 
@@ -123,6 +124,11 @@ struct colander_retain_options {
                   * time and, if others write, works a 32nd of the time */
     struct colander_value now; /* TIMESTAMP: instead of the system's clock;
                                 * default null */
+    const struct colander_retained *asked; /* what a dry call has found: ages
+                                            * count from its reference, and no
+                                            * row or family that came meanwhile
+                                            * goes because of `size_max`. NULL:
+                                            * there was none */
     const struct colander_write_options *writes; /* NULL: the defaults */
 
     /* Called with each cursor before it is read, and with NULL before that is
@@ -161,6 +167,9 @@ struct colander_retained {
 
     uint64_t family_count; /* families dropped, of a pattern; row_count is then
                             * about that of their rows */
+    struct colander_value
+        cut; /* rows of this time, and older ones, went because
+                                * of `size_max`; null: none did */
 };
 
 /*
@@ -194,6 +203,19 @@ colander_family_retain(struct colander_family *family,
     return colander_family_retain_sized(family, retention, options, retained,
                                         sizeof(*retained), err);
 }
+
+/*
+ * Fails if the conditions of `retention->keeps[index]` may be others than were
+ * meant: rows that they were to keep would be deleted. With INVALID if they
+ * cannot be read, or are one text where two conditions were meant, as
+ * "level=error or level=warn" is; *fault is the place. With NOT_FOUND if no row
+ * has one of their columns, or meets them while other rows are deleted sooner.
+ * Of `options` it uses `watch`.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_check_keep(
+    struct colander_family *family, const struct colander_retention *retention,
+    size_t index, const struct colander_retain_options *options,
+    struct colander_fault *fault, struct colander_error *err);
 
 #ifdef __cplusplus
 }

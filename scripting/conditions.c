@@ -228,7 +228,12 @@ compile_words(lua_State *L, struct stack *stack, int index)
         lua_settop(L, top);
         return 0;
     }
-    (void)list_check(L, index, "a condition", COLANDER_PREDICATE_NODES_MAX);
+    if (count > COLANDER_PREDICATE_NODES_MAX) {
+        (void)COLANDER_FAIL(&err, COLANDER_LIMIT,
+                            "a condition: a list of more than %d",
+                            (int)COLANDER_PREDICATE_NODES_MAX);
+        failure_raise(L, &err);
+    }
     words = lua_newuserdatauv(L, count * sizeof(*words), 0);
     for (size_t i = 0; i < count; i++) {
         if (lua_rawgeti(L, index, (lua_Integer)i + 1) != LUA_TSTRING)

@@ -10,11 +10,23 @@
 size_t
 list_check(lua_State *L, int index, const char *what, size_t max)
 {
-    const lua_Unsigned count = lua_rawlen(L, index);
+    const int table = lua_absindex(L, index);
+    const lua_Unsigned count = lua_rawlen(L, table);
 
     if (count > max)
         failure_try(L, COLANDER_FAIL(&err, COLANDER_LIMIT,
                                      "%s: a list of more than %zu", what, max));
+    lua_pushnil(L);
+    while (lua_next(L, table) != 0) {
+        lua_pop(L, 1);
+        if (lua_type(L, -1) == LUA_TSTRING &&
+            strcmp(lua_tostring(L, -1), "n") == 0) /* of table.pack */
+            continue;
+        if (!lua_isinteger(L, -1) || lua_tointeger(L, -1) < 1 ||
+            (lua_Unsigned)lua_tointeger(L, -1) > count)
+            failure_misuse(L, "%s: a list expected, and it has '%s'", what,
+                           luaL_tolstring(L, -1, NULL));
+    }
     return (size_t)count;
 }
 

@@ -40,7 +40,8 @@ const char **arguments_paths(lua_State *L, int index, const char *what,
 struct colander_write_options field_write_options(lua_State *L, int index);
 
 /* Returns the length of the list at `index`. Fails with LIMIT if that is more
- * than `max`: the border of a table can be any number. */
+ * than `max`: the border of a table can be any number. Anything in the table
+ * that is not in the list is an error: it would be passed over. */
 size_t list_check(lua_State *L, int index, const char *what, size_t max);
 
 /* Returns the string at `index`. A zero byte in it is an error, which names

@@ -445,6 +445,7 @@ read_result(lua_State *L, struct run *run)
     switch (lua_getiuservalue(L, run->self, ASKED_HAVING)) {
     case LUA_TFUNCTION:
         break;
+    case LUA_TSTRING:
     case LUA_TTABLE:
         run->having = condition_compile(L, lua_gettop(L), NULL);
         grouping->having = run->having;

@@ -78,6 +78,8 @@ take_words(lua_State *L, struct policy *policy, size_t index)
         count = list_check(L, -1, "where", LIST_MAX);
         if (count == 0)
             failure_misuse(L, "rule: where is empty");
+    } else if (*lua_tostring(L, -1) == '\0') {
+        failure_misuse(L, "rule: where is empty");
     }
     policy->words[index] = calloc(count + 1, sizeof(**policy->words));
     if (policy->words[index] == NULL)
@@ -125,6 +127,8 @@ read_policy(lua_State *L)
     if (field_push(L, 2, "rules")) {
         luaL_checktype(L, -1, LUA_TTABLE);
         rule_count = list_check(L, -1, "rules", LIST_MAX);
+        if (rule_count == 0)
+            failure_misuse(L, "rules is empty");
     }
     policy->keeps = calloc(rule_count + 1, sizeof(*policy->keeps));
     policy->words = calloc(rule_count + 1, sizeof(*policy->words));
@@ -156,6 +160,7 @@ read_policy(lua_State *L)
 
 struct script_options {
     bool is_dry;
+    bool is_forced;
     bool is_once;
     bool is_off;
 };
@@ -195,6 +200,36 @@ push_done(lua_State *L, const struct colander_retained *done)
     }
 }
 
+/* Raises if the conditions of a rule may be others than were meant. */
+static void
+check_rules(lua_State *L, struct colander_family *family,
+            const struct colander_retention *retention,
+            const struct colander_retain_options *options)
+{
+    for (size_t i = 0; i < retention->keep_count; i++) {
+        struct colander_error err;
+        struct colander_fault fault;
+        const struct colander_keep *keep = &retention->keeps[i];
+        const enum colander_code code =
+            keep->word_count == 0
+                ? COLANDER_OK
+                : colander_family_check_keep(family, retention, i, options,
+                                             &fault, &err);
+
+        if (code == COLANDER_OK ||
+            (code == COLANDER_NOT_FOUND && options->is_dry))
+            continue;
+        if (code == COLANDER_INVALID)
+            colander_error_context(&err, "'%.100s'", keep->words[fault.word]);
+        else if (code == COLANDER_NOT_FOUND)
+            colander_error_context(&err,
+                                   "force = true takes conditions that no "
+                                   "row meets");
+        colander_error_context(&err, "rule %zu", i + 1);
+        failure_raise(L, &err);
+    }
+}
+
 /* family:retain([options]): the number of rows, and from when ages count.
  * Without options as the family's own policy says. */
 static int
@@ -207,6 +242,7 @@ family_retain(lua_State *L)
         FIELD(BOOLEAN, "dry_run", script_options, is_dry),
         FIELD(BOOLEAN, "once", script_options, is_once),
         FIELD(BOOLEAN, "off", script_options, is_off),
+        FIELD(BOOLEAN, "force", script_options, is_forced),
         FIELD_END,
     };
     struct script_options given = {.is_dry = false};
@@ -220,6 +256,8 @@ family_retain(lua_State *L)
     fields_read(L, 2, "retain", fields, &given);
     if (!lua_isnil(L, 2))
         retention = read_policy(L);
+    if (given.is_forced && retention == NULL)
+        failure_misuse(L, "retain: force needs a policy");
     if (given.is_off && (retention != NULL || given.is_once || given.is_dry))
         failure_misuse(L, "retain: off excludes other options");
     if (given.is_off) {
@@ -231,6 +269,8 @@ family_retain(lua_State *L)
     options.watch = watch;
     options.goes_on = goes_on;
     options.context = scratch_get(L);
+    if (retention != NULL && !given.is_forced)
+        check_rules(L, family, retention, &options);
     failure_try(
         L, colander_family_retain(family, retention, &options, &done, &err));
     if (retention != NULL && !given.is_once && !given.is_dry)

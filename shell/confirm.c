@@ -10,9 +10,8 @@ bool
 confirm_is_possible(const struct session *session)
 {
     if (session->client != NULL)
-        return session->client->in_is_terminal &&
-               session->client->err_is_terminal;
-    return isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1;
+        return session->client->in_is_terminal;
+    return isatty(STDIN_FILENO) == 1;
 }
 
 /* Reads a line, byte by byte: what follows is for others. Returns its first
@@ -33,6 +32,20 @@ read_answer(void)
     return first;
 }
 
+/* Prints on the terminal, also if standard error is elsewhere: nobody should
+ * have to answer what they cannot read. */
+static void
+print(const char *text)
+{
+    FILE *terminal = isatty(STDERR_FILENO) == 1 ? NULL : fopen("/dev/tty", "w");
+
+    fputs(text, terminal == NULL ? stderr : terminal);
+    if (terminal == NULL)
+        (void)fflush(stderr);
+    else
+        (void)fclose(terminal);
+}
+
 enum colander_code
 confirm_ask_here(const char *question, bool *is_yes, struct colander_error *err)
 {
@@ -40,15 +53,14 @@ confirm_ask_here(const char *question, bool *is_yes, struct colander_error *err)
 
     pager_end();
     (void)fflush(stdout);
-    fputs(question, stderr);
-    (void)fflush(stderr);
+    print(question);
     interrupt_ends_reads(true);
     answer = interrupt_happened() ? '\n' : read_answer();
     interrupt_ends_reads(false);
     *is_yes = answer == 'y' || answer == 'Y';
     if (!interrupt_happened())
         return COLANDER_OK;
-    fputc('\n', stderr);
+    print("\n");
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
 }
 

@@ -45,8 +45,9 @@ void hint_add_types(struct colander_family *family, const char *const *paths,
 void hint_add_patch(struct colander_family *family, struct colander_slice patch,
                     struct report *report);
 
-/* Columns that were selected, ordered by, or are in one of several conditions
- * joined by `or`, and that no row has had so far. */
+/* Columns that no row has had so far, and that were selected, ordered by, or
+ * are in a condition that rows without them may meet: one of several joined by
+ * `or`, or one below a `not`. */
 struct hint_missing {
     const char **paths; /* the paths are borrowed */
     size_t count;

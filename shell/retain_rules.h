@@ -14,12 +14,11 @@
 /* Adds "3d, where level=debug". */
 void retain_rule_add(struct report *report, const struct colander_keep *keep);
 
-/* Fails with INVALID if the conditions cannot be read, or are probably others
- * than were meant: *fault is the place. Adds to the doubts what no row of the
- * family can meet. */
+/* As colander_family_check_keep, but adds what it fails with NOT_FOUND for to
+ * the doubts. */
 COLANDER_CHECKED enum colander_code
 retain_rule_check(struct colander_family *family,
-                  const struct colander_keep *keep,
+                  const struct colander_retention *retention, size_t index,
                   struct colander_fault *fault, struct report *doubts,
                   struct colander_error *err);
 

@@ -538,24 +538,26 @@ colander_predicate_asks_any_column(const struct colander_predicate *predicate)
 }
 
 /* Returns the condition `*index` at or below the node, or NULL after counting
- * down those that there are. *is_alternative gets whether an `or` is between.
- * Recursive: the depth is limited. */
+ * down those that there are. *condition gets what is between. Recursive: the
+ * depth is limited. */
 static const struct colander_predicate *
 find_condition(const struct colander_predicate *node, size_t *index,
-               bool *is_alternative)
+               struct colander_condition *condition)
 {
     const struct colander_predicate *operand = node->first;
     const struct colander_predicate *found = NULL;
 
-    if (node->kind == PREDICATE_NOT || node->kind == PREDICATE_MISSING ||
-        predicate_is_any(node))
+    if (predicate_is_any(node))
         return NULL;
     if (node->path.count > 0)
-        return (*index)-- == 0 ? node : NULL;
+        found = (*index)-- == 0 ? node : NULL;
     for (; operand != NULL && found == NULL; operand = operand->next)
-        found = find_condition(operand, index, is_alternative);
-    if (found != NULL && node->kind == PREDICATE_ANY_OF)
-        *is_alternative = true;
+        found = find_condition(operand, index, condition);
+    if (found == NULL)
+        return NULL;
+    condition->is_alternative |= node->kind == PREDICATE_ANY_OF;
+    condition->is_negated |=
+        node->kind == PREDICATE_NOT || node->kind == PREDICATE_MISSING;
     return found;
 }
 
@@ -563,16 +565,15 @@ bool
 colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index, struct colander_condition *condition)
 {
-    bool is_alternative = false;
-    const struct colander_predicate *leaf =
-        find_condition(predicate, &index, &is_alternative);
+    const struct colander_predicate *leaf;
 
+    condition->is_alternative = condition->is_negated = false;
+    leaf = find_condition(predicate, &index, condition);
     if (leaf == NULL)
         return false;
     condition->path = (const char *)leaf->text.data;
     condition->values = leaf->values;
     condition->value_count = leaf->value_count;
-    condition->is_alternative = is_alternative;
     condition->is_words =
         leaf->kind == PREDICATE_SEARCH && search_is_of_words(leaf->search);
     return true;

@@ -398,11 +398,16 @@ enum colander_code
 zone_open(const char *name, struct zone **zone, struct colander_error *err)
 {
     struct colander_buffer file = COLANDER_BUFFER_EMPTY;
-    const bool is_local = strcmp(name, "local") == 0;
+    const char *local = getenv("TZ");
+    bool is_local = strcmp(name, "local") == 0;
     char path[256];
     enum colander_code code;
 
     *zone = NULL;
+    if (is_local && local != NULL) {
+        name = *local == '\0' ? "UTC" : local + (*local == ':');
+        is_local = false;
+    }
     if (!is_name(name))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "'%.100s' is not the name of a time zone, such as "

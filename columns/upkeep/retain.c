@@ -504,6 +504,12 @@ retain(struct retaining *retaining, struct colander_error *err)
     if (code == COLANDER_OK &&
         (retaining->options.counts || may_be_too_large(retaining)))
         code = count_at_once(retaining, &cut, &has_cut, err);
+    if (retaining->options.asked != NULL) {
+        cut = retaining->options.asked->cut;
+        has_cut = cut.type != COLANDER_NULL;
+    }
+    if (code == COLANDER_OK && has_cut)
+        retaining->done.cut = cut;
     if (code != COLANDER_OK || (retaining->expired == NULL && !has_cut))
         return code;
     if (retaining->expired != NULL)
@@ -603,9 +609,10 @@ colander_family_retain_sized(struct colander_family *family,
                              struct colander_retained *retained,
                              size_t retained_size, struct colander_error *err)
 {
-    struct retaining retaining = {
-        .family = family,
-        .done = {.newest = colander_null(), .reference = colander_null()}};
+    struct retaining retaining = {.family = family,
+                                  .done = {.newest = colander_null(),
+                                           .reference = colander_null(),
+                                           .cut = colander_null()}};
     enum colander_code code;
 
     colander_retain_options_init(&retaining.options);

@@ -36,6 +36,9 @@ retention_reference(const struct colander_retain_options *options,
     struct colander_value now = options->now;
     struct timespec clock;
 
+    if (options->asked != NULL &&
+        options->asked->reference.type == COLANDER_TIMESTAMP)
+        return options->asked->reference;
     if (now.type != COLANDER_TIMESTAMP) {
         (void)clock_gettime(CLOCK_REALTIME, &clock); /* cannot fail on Linux */
         now = colander_timestamp(clock.tv_sec, (uint32_t)clock.tv_nsec);
@@ -155,9 +158,13 @@ find_kept(struct dropping *dropping)
 static bool
 is_too_large(const struct dropping *dropping, size_t index)
 {
+    const struct colander_retained *asked = dropping->options->asked;
+
     return dropping->sizes != NULL &&
            dropping->size > dropping->retention->size_max &&
-           index < dropping->kept_from;
+           index < dropping->kept_from &&
+           (asked == NULL ||
+            dropping->done->family_count < asked->family_count);
 }
 
 /* Sets *is_old to whether no time in the family can be kept: not one that its

@@ -13,6 +13,7 @@
 #include "core/engine.h"
 #include "core/sized.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,13 +107,30 @@ retention_expired(const struct colander_retention *retention, const char *path,
 
 /* --------------------------------------------------------------- checks --- */
 
+/* Whether the condition has @now where a value begins: not in "a@nowhere" nor
+ * in "@nowadays". */
+static bool
+has_now(const char *condition)
+{
+    const char *at = condition;
+
+    while ((at = strstr(at, "@now")) != NULL) {
+        const bool begins = at == condition || !isalnum((unsigned char)at[-1]);
+
+        at += strlen("@now");
+        if (begins && !isalnum((unsigned char)*at))
+            return true;
+    }
+    return false;
+}
+
 /* Refuses times that the clock alone tells: if it is wrong, rows that are not
  * old would meet a condition. */
 static enum colander_code
 check_words(const struct colander_keep *keep, struct colander_error *err)
 {
     for (size_t i = 0; i < keep->word_count; i++) {
-        if (strstr(keep->words[i], "@now") != NULL)
+        if (has_now(keep->words[i]))
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "%s: ages are what --keep is for: @now cannot "
                                  "be used here",

@@ -7,6 +7,7 @@
 #include "shell/commands/progress.h"
 #include "shell/confirm.h"
 #include "shell/find_run.h"
+#include "shell/hint.h"
 #include "shell/interrupt.h"
 
 #include <stdlib.h>
@@ -152,12 +153,31 @@ ask(struct change_job *job, bool *is_yes, struct colander_error *err)
     *is_yes = code == COLANDER_OK && job->total == 0; /* nothing to ask */
     if (code != COLANDER_OK || job->total == 0)
         return code;
+    if (job->hint.text.size > 0)
+        report_add(&question, "%.*s\n", (int)job->hint.text.size,
+                   (const char *)job->hint.text.data);
     report_add(&question, "%s %s of %s '", job->verb,
                NUMBER_OF(job->total, "row"),
                job->request.families.is_selection ? "families" : "family");
     report_add_text(&question, colander_slice_text(job->request.families.name));
     report_add(&question, "'?");
     return confirm_ask(job->session, &question, is_yes, err);
+}
+
+/* Complains of an order by a column that no row has: of the rows, others than
+ * the first ones would be changed, and the user cannot be asked. */
+static enum session_exit
+check_order(struct change_job *job)
+{
+    struct report hint = REPORT_EMPTY;
+
+    if (job->request.order != NULL)
+        hint_add_column(job->request.families.model, job->request.order, &hint);
+    if (hint.text.size == 0)
+        return SESSION_FINE;
+    (void)!report_print(&hint, session_err(job->session), NULL);
+    return session_complain(job->session, SESSION_USAGE,
+                            "no row %s: --yes takes such an order", job->done);
 }
 
 static enum session_exit
@@ -168,12 +188,18 @@ run_job(struct change_job *job, const struct arguments *arguments)
     enum session_exit status = SESSION_FINE;
     uint64_t count = 0;
     bool is_yes = true;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
-    if (!is_dry && !arguments_has(arguments, "yes") &&
-        confirm_is_possible(job->session) &&
-        ask(job, &is_yes, &err) != COLANDER_OK)
+    if (!is_dry && !arguments_has(arguments, "yes")) {
+        if (confirm_is_possible(job->session))
+            code = ask(job, &is_yes, &err);
+        else
+            status = check_order(job);
+    }
+    if (code != COLANDER_OK)
         return session_misused(job->session, &err);
+    if (status != SESSION_FINE)
+        return status;
     if (!is_yes)
         return session_complain(job->session, SESSION_FAILED, "no row %s",
                                 job->done);

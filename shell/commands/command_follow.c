@@ -10,10 +10,10 @@
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
-#include "shell/stop.h"
 #include "shell/interrupt.h"
 #include "shell/load_notes.h"
 #include "shell/load_request.h"
+#include "shell/stop.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -268,8 +268,12 @@ add_hint(const struct group_run *run, struct report *report)
 
     find_run_add_hint(&run->find, &hint);
     if (run->find.explanation.row_count > 0 && run->group_count > 0 &&
-        run->unseen_count > 0)
+        run->unseen_count > 0) {
         hint_add(&question, &hint);
+        if (run->asked->grouping.time_path != NULL)
+            hint_add_column(question.family, run->asked->grouping.time_path,
+                            &hint);
+    }
     if (hint.text.size > 0) {
         begin_line(report);
         report_add(report, "%.*s", (int)hint.text.size,

@@ -7,7 +7,6 @@
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #include "shell/commands/progress.h"
-#include "shell/stop.h"
 #include "shell/filter_words.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
@@ -16,6 +15,7 @@
 #include "shell/load_request.h"
 #include "shell/load_turn.h"
 #include "shell/row_count.h"
+#include "shell/stop.h"
 #ifdef COLANDER_SERVER
 #include "shell/service.h"
 #endif

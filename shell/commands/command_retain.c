@@ -71,7 +71,7 @@ retain(struct retain_job *job, bool is_dry, bool counts,
     colander_retain_options_init(&options);
     options.is_dry = is_dry;
     options.counts = counts;
-    options.now = job->asked.reference; /* ages are those that were asked for */
+    options.asked = job->asks && !is_dry ? &job->asked : NULL;
     options.watch = watch;
     options.goes_on = is_dry ? NULL : goes_on;
     options.context = job;
@@ -124,7 +124,6 @@ ask(struct retain_job *job, bool *is_yes, struct colander_error *err)
     struct report question = REPORT_EMPTY;
     enum colander_code code;
 
-    job->asked.reference = colander_null();
     code = retain(job, true, false, &job->asked, err);
     job->total = job->asked.row_count;
     *is_yes = code == COLANDER_OK && has_nothing(&job->asked) &&
@@ -368,18 +367,19 @@ read_keeps(struct given *given, const struct arguments *arguments,
 /* Prints the mistake in the conditions of a rule, if there is one, and adds to
  * the doubts what no row can meet. */
 static enum session_exit
-check_keep(struct retain_job *job, const struct colander_keep *keep)
+check_keep(struct retain_job *job, const struct colander_retention *retention,
+           size_t index)
 {
+    const char *const *words = retention->keeps[index].words;
     struct colander_fault fault = {0, 0};
     struct colander_error err;
-    const enum colander_code code =
-        retain_rule_check(job->family, keep, &fault, &job->doubts, &err);
+    const enum colander_code code = retain_rule_check(
+        job->family, retention, index, &fault, &job->doubts, &err);
 
     if (code == COLANDER_OK)
         return SESSION_FINE;
     colander_error_context(&err, "--where");
-    return session_misread(job->session, keep->words[fault.word], fault.offset,
-                           &err);
+    return session_misread(job->session, words[fault.word], fault.offset, &err);
 }
 
 static enum session_exit
@@ -406,7 +406,7 @@ read_given(struct given *given, struct retain_job *job,
     for (size_t i = 0;
          i < given->retention.keep_count && status == SESSION_FINE; i++) {
         if (given->keeps[i].word_count > 0)
-            status = check_keep(job, &given->keeps[i]);
+            status = check_keep(job, &given->retention, i);
     }
     return status;
 }

@@ -11,8 +11,8 @@
 #include "shell/broker_options.h"
 #include "shell/command.h"
 #include "shell/commands/progress.h"
-#include "shell/stop.h"
 #include "shell/load_request.h"
+#include "shell/stop.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -354,7 +354,7 @@ is_comparable(const struct colander_predicate *where,
 
     for (size_t i = 0; colander_predicate_condition(where, i, &condition);
          i++) {
-        if (strcmp(condition.path, column->path) != 0)
+        if (condition.is_negated || strcmp(condition.path, column->path) != 0)
             continue;
         for (size_t j = 0; j < condition.value_count; j++) {
             if (has_kind(column, kind_of(condition.values[j].type)))
@@ -549,7 +549,8 @@ explain_where(const struct hint_question *question, struct column_stats *stats,
     for (size_t i = 0; i < HINT_PATHS_MAX && where != NULL && !is_explained &&
                        colander_predicate_condition(where, i, &condition);
          i++)
-        is_explained = explain_path(question, stats, condition.path, where,
+        is_explained = !condition.is_negated &&
+                       explain_path(question, stats, condition.path, where,
                                     &condition, line);
     return is_explained;
 }

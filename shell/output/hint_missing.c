@@ -42,7 +42,7 @@ hint_missing_init(struct hint_missing *missing, const char *const *paths,
          i < HINT_PATHS_MAX && where != NULL && missing->paths != NULL &&
          colander_predicate_condition(where, i, &condition);
          i++) {
-        if (condition.is_alternative)
+        if (condition.is_alternative || condition.is_negated)
             missing->paths[missing->count++] = condition.path;
     }
 }

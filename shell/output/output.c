@@ -94,7 +94,10 @@ keep_first(struct output *output, const struct colander_predicate *where)
          where != NULL && output->first_count < FIRST_COLUMNS_MAX &&
          colander_predicate_condition(where, i, &condition);
          i++) {
-        char *name = strndup(condition.path, strcspn(condition.path, ".[\\"));
+        char *name =
+            condition.is_negated
+                ? NULL
+                : strndup(condition.path, strcspn(condition.path, ".[\\"));
 
         if (name != NULL)
             output->first[output->first_count++] = name;

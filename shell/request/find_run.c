@@ -78,22 +78,27 @@ evaluate(struct find_run *run, const struct colander_result *result,
 }
 
 /* Takes a row that meets the conditions, if the expressions accept it. They see
- * the whole row; the taker sees the selected columns. */
+ * the whole row, with its family if there are several; the taker sees the
+ * selected columns. */
 static enum colander_code
 take_row(struct reading *reading, const struct colander_result *result,
          struct colander_error *err)
 {
+    const struct request *request = reading->run->request;
     struct colander_result named = *result;
     bool accepts = true;
     enum colander_code code = COLANDER_OK;
 
-    if (reading->run->request->expressions != NULL)
-        code = evaluate(reading->run, result, &accepts, err);
-    if (code == COLANDER_OK && accepts && reading->names_families)
+    if (reading->names_families ||
+        (request->expressions != NULL && request->families.is_selection))
         code = family_namer_add(&reading->namer, reading->run->family,
                                 &named.row, err);
+    if (code == COLANDER_OK && request->expressions != NULL)
+        code = evaluate(reading->run, &named, &accepts, err);
     if (code != COLANDER_OK || !accepts)
         return code;
+    if (!reading->names_families)
+        named.row = result->row;
     return reading->ordered != NULL
                ? colander_ordered_add(reading->ordered, &named, err)
                : pass_row(reading, &named, err);

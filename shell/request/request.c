@@ -193,6 +193,26 @@ require_scan(struct colander_predicate **where, struct colander_error *err)
 }
 
 /* Joins all conditions to one predicate, if there are any. */
+/* Complains of a condition on the column that only printed rows have. */
+static enum session_exit
+refuse_family_column(const struct request *request,
+                     const struct session *session)
+{
+    struct colander_condition condition;
+
+    for (size_t i = 0;
+         request->families.is_selection && request->where != NULL &&
+         colander_predicate_condition(request->where, i, &condition);
+         i++) {
+        if (strcmp(condition.path, FAMILY_COLUMN) == 0)
+            return session_complain(session, SESSION_USAGE,
+                                    FAMILY_COLUMN
+                                    " is not a column: name the families, "
+                                    "such as 'logs/2026-03-*', or use --where");
+    }
+    return SESSION_FINE;
+}
+
 static enum session_exit
 read_where(struct request *request, const struct session *session,
            const struct arguments *arguments)
@@ -222,7 +242,8 @@ read_where(struct request *request, const struct session *session,
             status = session_misused(session, &err);
     }
     free(conditions.predicates);
-    return status;
+    return status == SESSION_FINE ? refuse_family_column(request, session)
+                                  : status;
 }
 
 static const struct key_option {

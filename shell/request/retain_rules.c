@@ -1,12 +1,15 @@
 /* See retain_rules.h. SPDX-License-Identifier: MIT */
 #include "shell/retain_rules.h"
 #include "shell/hint.h"
+#include "shell/interrupt.h"
 #include "shell/row_count.h"
 
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
-#include <strings.h>
+#include <string.h>
+
+#define PATHS_MAX 100 /* columns that are explained */
 
 static void
 add_duration(struct report *report, int64_t seconds)
@@ -81,99 +84,100 @@ retain_rules_count(struct colander_family *family,
     return code;
 }
 
-/* Returns and, or, or not within the condition, where it is a part of a text:
- * "text:a or text:b", "not text:a". NULL: none. In double quotes, after a
- * backslash, in a pattern and alone it is meant. */
-static const char *
-find_joint(const char *word)
+static void
+watch(void *context, struct colander_cursor *cursor)
 {
-    bool begins = true; /* a word of the condition */
-    bool is_quoted = false;
-
-    for (const char *at = word; *at != '\0'; at++) {
-        const size_t size = strcspn(at, " ");
-
-        if (begins && !is_quoted && (at != word || at[size] == ' ') &&
-            ((size == 2 && strncasecmp(at, "or", size) == 0) ||
-             (size == 3 && (strncasecmp(at, "and", size) == 0 ||
-                            strncasecmp(at, "not", size) == 0))))
-            return at;
-        if (strncmp(at, "=~", 2) == 0 || strncmp(at, "!~", 2) == 0)
-            return NULL;
-        begins = *at == ' ';
-        is_quoted = is_quoted != (*at == '"');
-        at += *at == '\\' && at[1] != '\0';
-    }
-    return NULL;
+    (void)context;
+    interrupt_watch(cursor);
 }
 
-/* Fails if a condition can be read and is probably another than was meant: the
- * rows that it keeps from being deleted are not those. */
+/* Fails if a word is an option. */
 static enum colander_code
-check_meaning(const char *word, size_t *offset, struct colander_error *err)
+check_options(const struct colander_keep *keep, struct colander_fault *fault,
+              struct colander_error *err)
 {
-    const char *joint = find_joint(word);
-    const char first = joint == NULL ? '\0' : (char)tolower(*joint);
+    *fault = (struct colander_fault){0, 0};
+    for (; fault->word < keep->word_count; fault->word++) {
+        const char *word = keep->words[fault->word];
 
-    *offset = joint == NULL ? 0 : (size_t)(joint - word);
-    if (word[0] == '-' && isalpha((unsigned char)word[1]) &&
-        strpbrk(word, "=!<>~?:") == NULL)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "expected a condition, not an option");
-    if (joint == NULL)
-        return COLANDER_OK;
-    return COLANDER_FAIL(
-        err, COLANDER_INVALID,
-        "a --where is one condition: write %s (a text with '%.*s' in it needs "
-        "double quotes)",
-        first == 'o'   ? "--where A --keep DURATION --where B --keep DURATION"
-        : first == 'a' ? "--where A --where B"
-                       : "--where not --where A",
-        first == 'o' ? 2 : 3, joint);
+        if (word[0] == '-' && isalpha((unsigned char)word[1]) &&
+            strpbrk(word, "=!<>~?:") == NULL)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "expected a condition, not an option");
+    }
+    return COLANDER_OK;
 }
 
 /* Fails if a condition is wrong. */
 static enum colander_code
-check_words(struct colander_family *family, const struct colander_keep *keep,
-            const struct colander_predicate *where,
-            struct colander_fault *fault, struct colander_error *err)
+check_keep(struct colander_family *family,
+           const struct colander_retention *retention, size_t index,
+           struct colander_fault *fault, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
-    const char *word = keep->words[fault->word];
+    struct colander_retain_options options;
+    const struct colander_keep *keep = &retention->keeps[index];
+    const char *word;
+    enum colander_code code = check_options(keep, fault, err);
 
-    if (where == NULL && err->code == COLANDER_INVALID &&
+    if (code != COLANDER_OK)
+        return code;
+    colander_retain_options_init(&options);
+    options.watch = watch;
+    code = colander_family_check_keep(family, retention, index, &options, fault,
+                                      err);
+    word = keep->words[fault->word];
+    if (code == COLANDER_INVALID &&
         (strstr(word, "==") != NULL || strstr(word, "~=") != NULL))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "expected a condition as of find, such as "
                              "verified=true, not one in Lua");
-    if (where == NULL)
-        return err->code;
-    for (size_t i = 0; i < keep->word_count && code == COLANDER_OK; i++) {
-        fault->word = i;
-        code = check_meaning(keep->words[i], &fault->offset, err);
-    }
-    return code == COLANDER_OK
-               ? colander_family_check_words(family, keep->words,
-                                             keep->word_count, fault, err)
-               : code;
+    return code;
+}
+
+/* Adds why no row meets the conditions of a rule: a hint, or else what `err`
+ * says. */
+static enum colander_code
+add_doubt(struct colander_family *family, const struct colander_keep *keep,
+          const struct colander_error *why, struct report *doubts,
+          struct colander_error *err)
+{
+    const char *paths[PATHS_MAX];
+    struct hint_question question = {
+        .family = family, .paths = paths, .any_type = true};
+    struct colander_predicate *where =
+        colander_where_words(keep->words, keep->word_count, NULL, err);
+    struct colander_condition condition;
+    const size_t before = doubts->text.size;
+    uint64_t count = 0;
+    enum colander_code code =
+        where == NULL ? err->code : row_count(family, where, 1, &count, err);
+
+    for (; where != NULL && question.path_count < PATHS_MAX &&
+           colander_predicate_condition(where, question.path_count, &condition);
+         question.path_count++)
+        paths[question.path_count] = condition.path;
+    question.where = count == 0 ? where : NULL;
+    if (code == COLANDER_OK)
+        hint_add(&question, doubts);
+    if (code == COLANDER_OK && doubts->text.size == before)
+        report_add(doubts, "%s%s", before > 0 ? "\n" : "", why->message);
+    colander_predicate_destroy(where);
+    return code;
 }
 
 enum colander_code
 retain_rule_check(struct colander_family *family,
-                  const struct colander_keep *keep,
+                  const struct colander_retention *retention, size_t index,
                   struct colander_fault *fault, struct report *doubts,
                   struct colander_error *err)
 {
-    struct colander_predicate *where =
-        colander_where_words(keep->words, keep->word_count, fault, err);
-    const struct hint_question question = {.family = family, .where = where};
-    enum colander_code code = check_words(family, keep, where, fault, err);
-    uint64_t count = 0;
+    const struct colander_keep *keep = &retention->keeps[index];
+    struct colander_error why;
+    const enum colander_code code =
+        check_keep(family, retention, index, fault, err);
 
-    if (code == COLANDER_OK)
-        code = row_count(family, where, 1, &count, err);
-    if (code == COLANDER_OK && count == 0)
-        hint_add(&question, doubts);
-    colander_predicate_destroy(where);
-    return code;
+    if (code != COLANDER_NOT_FOUND)
+        return code;
+    why = *err;
+    return add_doubt(family, keep, &why, doubts, err);
 }

@@ -282,7 +282,7 @@ TEST(the_conditions_of_a_predicate_are_those_on_values_of_columns)
     static const char *const words[] = {
         "(", "a.b[]=x", "or", "c?", ")", "not", "d=1", "e!", "f=[\"x\",\"y\"]"};
 
-    check_conditions(colander_where_words(words, COUNT(words), NULL, NULL), 3,
+    check_conditions(colander_where_words(words, COUNT(words), NULL, NULL), 5,
                      "a.b[]", 1, true);
     check_conditions(colander_where_text("x~2015-03", NULL), 2, "x", 1, true);
     check_conditions(colander_where_text("x?", NULL), 1, "x", 0, false);

@@ -171,6 +171,40 @@ FIXTURE_TEST(rows_are_read_for_their_size_if_they_may_exceed_it)
     assert_int_equal(done.row_count, 1);
 }
 
+/* Rows that come after a dry call let no others go. */
+FIXTURE_TEST(what_was_asked_is_deleted_and_no_more)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct colander_retention retention;
+    struct colander_retain_options options;
+    struct colander_retained asked, done;
+
+    colander_retention_init(&retention);
+    colander_retain_options_init(&options);
+    for (int64_t i = 0; i < 100; i++)
+        put_at(family, i, fixture_row(fixture, "at", colander_timestamp(i, 0)));
+    OK(colander_family_set_time_column(fixture->store, family, "at", NULL));
+    options.is_dry = true;
+    for (int64_t round = 0; round < 2; round++) {
+        retention.size_max = round == 0 ? UINT64_C(1) << 40 : 1000;
+        OK(colander_family_retain(family, &retention, &options, &asked, why()));
+        assert_int_equal(asked.row_count == 0, round == 0);
+        for (int64_t i = 0; i < 50; i++)
+            put_at(family, 100 + 50 * round + i,
+                   fixture_row(fixture, "at",
+                               colander_timestamp(100 + 50 * round + i, 0)));
+        options.is_dry = false;
+        options.asked = &asked;
+        retention.size_max = 1000;
+        OK(colander_family_retain(family, &retention, &options, &done, why()));
+        assert_int_equal(done.row_count, asked.row_count);
+        options.is_dry = true;
+        options.asked = NULL;
+        OK(colander_family_retain(family, &retention, &options, &done, why()));
+        assert_true(done.row_count >= 50);
+    }
+}
+
 FIXTURE_TEST(each_family_has_its_own_policy)
 {
     struct colander_family *family = prepare(fixture);

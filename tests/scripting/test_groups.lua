@@ -65,6 +65,9 @@ support.with_store(function(db)
     assert(#top == 2 and top[1].n >= top[2].n)
     local most = top[1].n
     assert(#by_sensor:agg {n = count()}:having {n = gt(most)}:all() == 0)
+    assert(#by_sensor:agg {n = count()}:having("n<0"):all() == 0)
+    assert(#by_sensor:agg {n = count()}:having("n>0"):all() ==
+           #by_sensor:agg {n = count()}:all())
     assert(#by_sensor:agg {n = count()}:having(function(g)
         return g.n == most
     end):limit(1):all() == 1)

@@ -48,6 +48,37 @@ support.with_store(function(store)
     assert(family:retain {off = true} == nil)
     assert(family:retention() == nil)
 
+    -- conditions that may be others than were meant
+    local function refused(part, options)
+        options.keep = options.keep or "1s"
+        fails({part}, family.retain, family, options)
+        assert(family:retention() == nil)
+    end
+    local count = family:count()
+    refused("a list expected, and it has '",
+            {rules = {where = "level=info", keep = "999d"}})
+    refused("a list expected, and it has 'pinned'",
+            {rules = {{where = {"level=info", pinned = true}, keep = "999d"}}})
+    refused("rules is empty", {rules = {}})
+    refused("where is empty", {rules = {{where = "", keep = "9d"}}})
+    refused("no row has 'levl'", {rules = {{where = "levl=info", keep = "9d"}}})
+    refused("no row has 'levl'",
+            {rules = {{where = {"not", "levl=info"}, keep = "9d"}}})
+    refused("no row has 'pined'",
+            {rules = {{where = {"level=info", "or", "pined?"}, keep = "9d"}}})
+    refused("no row has 'pined'", {rules = {{where = "pined!", keep = "9d"}}})
+    refused("no row meets 'level=inof'",
+            {rules = {{where = "level=inof", keep = "9d"}}})
+    refused("'or' must be a word beside it",
+            {rules = {{where = "level=info\tor\tlevel=debug", keep = "9d"}}})
+    fails({"force needs a policy"}, family.retain, family, {force = true})
+    assert(family:count() == count)
+    local force = {keep = "999d", once = true, force = true,
+                   rules = {{where = "levl=info", keep = "9d"}}}
+    assert(family:retain(force) == 0)
+    force.force, force.dry_run = nil, true -- which only counts
+    assert(family:retain(force) == 0)
+
     fails({"off excludes"}, family.retain, family, {off = true, keep = "1d"})
     fails({"unknown option 'kep'"}, family.retain, family, {kep = "1d"})
     fails({"not a duration"}, family.retain, family, {keep = "30"})

@@ -239,4 +239,11 @@ for ((i = ${COLANDER_RUNS:-12}; i > 0; i--)); do
     fi
     mv after before
 done
+
+# An order by a column that no row has would pick others than the first rows.
+run 2 delete r rows --all --order zz --limit 2
+says "no row has 'zz'
+colander: delete: no row deleted: --yes takes such an order"
+state r >after
+cmp -s before after || complain 'rows were deleted'
 finish

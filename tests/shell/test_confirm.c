@@ -64,6 +64,20 @@ DIRECTORY_TEST(only_yes_deletes)
     assert_int_equal(count_rows("f"), 0);
 }
 
+DIRECTORY_TEST(a_question_is_asked_also_if_standard_error_is_elsewhere)
+{
+    const char *const words[] = {"colander", "delete", store_path,
+                                 "f",        "--all",  NULL};
+    struct terminal terminal;
+
+    make_rows(FEW);
+    terminal_start_unheard(&terminal, words);
+    terminal_expect(&terminal, "delete 5 rows of family 'f'? [y/N] ");
+    terminal_type(&terminal, "n\r");
+    assert_int_equal(terminal_finish(&terminal), 1);
+    assert_int_equal(count_rows("f"), FEW);
+}
+
 DIRECTORY_TEST(ctrl_c_at_the_question_changes_nothing)
 {
     const char *const words[] = {"colander", "update", store_path, "f",

@@ -52,6 +52,11 @@ prints 'at,count
 2026-03-31T00:00:00+02:00,1'
 run 0 group "$store" rows --by 'bucket(at,1h,America/New_York),bucket(at,1h)' k=1
 prints '{"at":"2026-03-28T18:00:00-04:00","bucket(at,1h)":"2026-03-28T22:00:00Z","count":1}'
+TZ=America/New_York run 0 group "$store" rows --by 'bucket(at,1h,local)' k=1
+prints '{"at":"2026-03-28T18:00:00-04:00","count":1}'
+TZ='' run 0 group "$store" rows --by 'bucket(at,1h,local)' k=1
+prints '{"at":"2026-03-28T22:00:00Z","count":1}'
+TZ=Mars run 2 group "$store" rows --by 'bucket(at,1h,local)' k=1
 run 0 group "$store" rows --by 'bucket(at,1d,Asia/Kolkata),s' --having 'at=2026-03-29T00:00:00+05:30'
 prints '{"at":"2026-03-29T00:00:00+05:30","s":"a","count":2}'
 run 0 group "$store" rows 'at>=2026-03-29T00:00:00+01:00' --by 'bucket(at,1d,Europe/London)' --format csv

@@ -210,6 +210,15 @@ run 0 families c c/2024-03-02 --time t2
 run 0 find c 'c/*' --until 2020-01-02 --select _family
 prints '{"_key":1,"_family":"c/2024-03-01"}'
 run 0 families c c/2024-03-02 --time at
+run 0 delete c 'c/*' --where '_family == "c/2024-03-02"' --dry-run
+says '1 row would be deleted'
+run 0 find c 'c/*' --where '_family ~= "c/2024-03-02"' --select at
+prints '{"_key":1,"at":"2024-03-01T00:00:00Z"}'
+for condition in '_family=c/2024-03-02' '_family!' not\ _family=x; do
+    # shellcheck disable=SC2086
+    run 2 delete c 'c/*' $condition --dry-run
+    says_some "_family is not a column: name the families, .* or use --where"
+done
 run 2 find c 'c/*' --since 2024-03-02
 says_some "have different time columns"
 

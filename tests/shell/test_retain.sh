@@ -82,10 +82,10 @@ refuses() { # TEXT CONDITION
     run 2 retain s logs --keep 1d --where "$2" --keep 9999d --dry-run
     count 431
 }
-refuses "write --where A --keep DURATION --where B --keep DURATION [(]a text with 'or' in it needs" \
+refuses "one condition: 'or' must be a word beside it [(]a text with 'or' in it needs" \
     'level:debug or level:info'
-refuses 'a --where is one condition: write --where A --where B [(]' 'level=debug and at<2020'
-refuses "write --where not --where A [(]a text with 'NOT' in" 'NOT level:debug'
+refuses "this is one condition: 'and' must" 'level=debug and at<2020'
+refuses "'NOT' must be a word beside it" 'NOT level:debug'
 refuses 'expected a condition, not an option$' -i
 for lua in 'level == "debug"' 'at~="x" and level ~= "debug"' 'level=="debug" or at'; do
     refuses 'as of find, such as verified=true, not one in Lua$' "$lua"
@@ -112,6 +112,25 @@ says_some '^keep 40d: 431 rows$'
 run 0 retain s logs --keep 40d --where levl=debug --keep 9999d --once --yes
 says_some "^no row has 'levl': did you mean 'level'[?]$"
 says_some '^0 rows deleted'
+
+# So below a not, beside an or, and in a rule that no row meets while others go
+# sooner.
+refuses_unmet() { # LINE CONDITION...
+    local line=$1 word words=()
+    shift
+    for word; do words+=(--where "$word"); done
+    run 2 retain s logs --keep 1d "${words[@]}" --keep 9999d
+    says_some "^$line"
+    count 431
+    run 0 retain s logs --keep 1d "${words[@]}" --keep 9999d --dry-run
+    says_some "^$line"
+}
+refuses_unmet "no row has 'levl': did you mean 'level'[?]$" not levl=debug
+refuses_unmet "no row has 'levl': did you mean 'level'[?]$" 'levl!'
+refuses_unmet "no row has 'levl': did you mean 'level'[?]$" level=debug or levl=x
+refuses_unmet "no row meets 'level=debgu'$" level=debgu
+refuses_unmet "no row meets 'level=debgu' and what follows" level=debgu 'level?'
+run 0 retain s logs --keep 40d --where level=debgu --keep 1d --once # sooner
 
 # So for the time column, which may be set before its rows come.
 run 0 put s typo '{"_key":1,"created_at":"x"}'
@@ -219,6 +238,7 @@ run 2 retain s logs --where 'a=[' --keep 1d
 tail -1 err | grep -qx '       ^' || complain "no caret: $(cat err)"
 run 2 retain s logs --where 'at<@now-1d' --keep 1d
 says_some '@now cannot be used here'
+run 0 retain s logs --where 'x=ann@nowhere' --where 'y="@nowadays"' --keep 1d --dry-run
 run 2 retain s logs --max-bytes 5x
 run 1 retain s logs --max-bytes 5
 says "colander: retain: family 'logs': the rows without a time in 'at' have 17 bytes, more than the 5 that may be kept"

@@ -5,6 +5,7 @@
  */
 #include "support/terminal.h"
 
+#include <fcntl.h>
 #include <poll.h>
 #include <pty.h>
 #include <setjmp.h>
@@ -50,6 +51,17 @@ execute_as_job(const char *const *words)
     _exit(WIFEXITED(status) ? WEXITSTATUS(status) : 127);
 }
 
+/* Standard error is elsewhere. */
+static void
+execute_unheard(const char *const *words)
+{
+    const int nowhere = open("/dev/null", O_WRONLY);
+
+    if (nowhere >= 0 && dup2(nowhere, STDERR_FILENO) == STDERR_FILENO)
+        execute(words);
+    _exit(127);
+}
+
 static void
 start_by(struct terminal *terminal, const char *const *words,
          void (*run)(const char *const *words))
@@ -74,6 +86,12 @@ void
 terminal_start_job(struct terminal *terminal, const char *const *words)
 {
     start_by(terminal, words, execute_as_job);
+}
+
+void
+terminal_start_unheard(struct terminal *terminal, const char *const *words)
+{
+    start_by(terminal, words, execute_unheard);
 }
 
 /* Reads some output. Returns false at its end. */

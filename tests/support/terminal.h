@@ -29,6 +29,10 @@ void terminal_start(struct terminal *terminal, const char *const *words);
  * shown and it continues. */
 void terminal_start_job(struct terminal *terminal, const char *const *words);
 
+/* The same with standard error elsewhere. */
+void terminal_start_unheard(struct terminal *terminal,
+                            const char *const *words);
+
 /* Waits until `text` is shown, and discards all output up to its end. */
 void terminal_expect(struct terminal *terminal, const char *text);
 
