@@ -30,4 +30,6 @@ for address in s3://bucket "s3://bucket/a b+c/ünï~/(1)=,;@:$'&" \
     restores "$address" | cmp -s - "$work/second" ||
         complain "'$address': it has other rows"
 done
+AWS_SECRET_ACCESS_KEY=wrong run 4 backups s3://bucket
+says_some ' 403, SignatureDoesNotMatch'
 finish
