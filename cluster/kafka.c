@@ -208,6 +208,13 @@ set_options(rd_kafka_conf_t *conf, const struct topic_broker_options *options,
 
 /* --------------------------------------------------------------- client --- */
 
+static bool
+is_refusal(int error)
+{
+    return error == RD_KAFKA_RESP_ERR__AUTHENTICATION ||
+           error == RD_KAFKA_RESP_ERR__SSL;
+}
+
 /* Notes an error of the client: called when it is polled. */
 static void
 note_error(rd_kafka_t *client, int error, const char *reason, void *opaque)
@@ -216,11 +223,29 @@ note_error(rd_kafka_t *client, int error, const char *reason, void *opaque)
 
     (void)client;
     pthread_mutex_lock(&trouble->lock);
-    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN)
+    if (error == RD_KAFKA_RESP_ERR__ALL_BROKERS_DOWN) {
         trouble->is_cut_off = true;
-    else
+    } else {
+        trouble->refusal = is_refusal(error) ? (rd_kafka_resp_err_t)error
+                                             : RD_KAFKA_RESP_ERR_NO_ERROR;
         (void)snprintf(trouble->text, sizeof(trouble->text), "%s", reason);
+    }
     pthread_mutex_unlock(&trouble->lock);
+}
+
+/* Returns the last trouble if it is a refusal. */
+static rd_kafka_resp_err_t
+refusal_of(rd_kafka_t *client)
+{
+    struct kafka_trouble *trouble = rd_kafka_opaque(client);
+    rd_kafka_resp_err_t refusal;
+
+    if (trouble == NULL) /* of a client that was not created here */
+        return RD_KAFKA_RESP_ERR_NO_ERROR;
+    pthread_mutex_lock(&trouble->lock);
+    refusal = trouble->refusal;
+    pthread_mutex_unlock(&trouble->lock);
+    return refusal;
 }
 
 enum colander_code
@@ -339,20 +364,24 @@ kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
 {
     const uint64_t wait_us = kafka_wait_ms(options) * 1000;
     const uint64_t begun = clock_us();
-    uint64_t unknown = 0; /* since then; 0: it is not */
+    uint64_t refused = 0; /* since then; 0: it is not */
 
     for (;;) {
-        const rd_kafka_resp_err_t error = ask(context);
+        rd_kafka_resp_err_t error = ask(context);
+        const rd_kafka_resp_err_t refusal = refusal_of(client);
         const uint64_t now = clock_us();
 
-        if (!kafka_is_unknown(error))
-            unknown = 0;
-        else if (unknown == 0)
-            unknown = now;
+        if (waits && kafka_is_transient(error) &&
+            refusal != RD_KAFKA_RESP_ERR_NO_ERROR)
+            error = refusal;
+        if (!kafka_is_unknown(error) && !is_refusal(error))
+            refused = 0;
+        else if (refused == 0)
+            refused = now;
         if (kafka_is_stopped(options) ||
-            (unknown == 0 && !(waits && kafka_is_transient(error))) ||
-            (unknown == 0 && now - begun >= wait_us) ||
-            (unknown > 0 && now - unknown >= wait_us / 6))
+            (refused == 0 && !(waits && kafka_is_transient(error))) ||
+            (refused == 0 && now - begun >= wait_us) ||
+            (refused > 0 && now - refused >= wait_us / 6))
             return error;
         (void)rd_kafka_poll(client, RETRY_MS);
     }

@@ -34,8 +34,9 @@ void kafka_address_release(struct kafka_address *address);
 /* What was the last trouble with brokers. */
 struct kafka_trouble {
     pthread_mutex_t lock;
-    bool is_cut_off; /* no broker can be reached */
-    char text[200];
+    bool is_cut_off;             /* no broker can be reached */
+    rd_kafka_resp_err_t refusal; /* it is about a password or certificate */
+    char text[300];
 };
 
 /* A pair of a setting and its value. */
@@ -76,7 +77,8 @@ uint64_t kafka_wait_ms(const struct topic_broker_options *options);
 /*
  * Asks until the error is not a transient one, or kafka_wait_ms have passed;
  * once only, if it does not wait. That a topic is unknown counts after a sixth
- * of this time, as a broker that has just started knows none. Returns the last
+ * of this time, as a broker that has just started knows none, and so does that
+ * brokers refuse a password, or have a certificate that is. Returns the last
  * error, also if the options stop it.
  */
 rd_kafka_resp_err_t kafka_try(const struct topic_broker_options *options,

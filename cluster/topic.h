@@ -98,7 +98,7 @@ struct topic_reader_state {
     bool is_cut_off;     /* no broker answers */
     uint64_t sent_twice; /* records of a resumed load that were there already */
     uint64_t lost;       /* records that were skipped (skips_lost), at most */
-    char trouble[200];   /* what librdkafka said last, if it is */
+    char trouble[300];   /* what librdkafka said last, if it is */
 };
 
 /* Any thread. */

@@ -1,6 +1,7 @@
 #!/bin/bash
 # Topics of real brokers, which librdkafka's mock cluster does not have: trimmed,
-# deleted and created again. script/test-cluster runs it.
+# deleted and created again; and brokers that want TLS and a password.
+# script/test-cluster runs it.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/kafka_lib"
@@ -51,4 +52,31 @@ now=$(date -u +%FT%T.%3NZ)
 put t 1 '{"id":14}'
 follow 0 t --key id --from "$now"
 has rows '{"_key":14,"id":14}'
+
+# --- TLS and passwords
+brokers topic secure 1
+echo '{"id":15}' >"$work/one.jsonl"
+for mechanism in PLAIN SCRAM-SHA-512; do
+    store=$work/$mechanism
+    cat >"$work/settings" <<END
+security.protocol=sasl_ssl
+sasl.mechanisms=$mechanism
+sasl.username=ann
+sasl.password=secret
+ssl.ca.location=$work/certificate
+END
+    run 0 load "kafka://$secure_brokers/secure" "$work/one.jsonl" \
+        --settings "$work/settings" --place "$work/$mechanism.places"
+    says_some '^1 record sent$'
+    run 0 follow "$store" rows "kafka://$secure_brokers/secure" --once --key id \
+        --settings "$work/settings"
+    run 0 find "$store" rows --count
+    prints 1
+done
+run 4 follow "$store" rows "kafka://$secure_brokers/secure" --once \
+    --settings "$work/settings" --set sasl.password=wrong
+says_some "invalid credentials .*: cannot find topic 'secure': .*_AUTHENTICATION"
+run 4 load "kafka://$secure_brokers/secure" "$work/one.jsonl" \
+    --settings "$work/settings" --set ssl.ca.location=/etc/ssl/certs
+says_some "certificate verify failed: .* cannot find topic 'secure': .*_SSL"
 finish
