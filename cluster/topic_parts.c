@@ -229,6 +229,7 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     enum colander_code code = find_offsets(reader, part, &low, &high, err);
 
     part->end = reader->options.is_once ? high : INT64_MAX;
+    part->high = high;
     if (part->waits)
         return code;
     if (code == COLANDER_OK)

@@ -155,6 +155,37 @@ begin(struct topic_reader *reader, struct colander_error *err)
     return code == COLANDER_OK ? write_marks(reader, err) : code;
 }
 
+static void
+count_state(struct topic_reader *reader)
+{
+    uint64_t count = 0;
+    uint64_t lag = 0;
+
+    for (size_t i = 0; i < reader->address.topic_count; i++) {
+        const struct topic *topic = &reader->topics[i];
+
+        count += topic->part_count;
+        for (size_t j = 0; j < topic->part_count; j++) {
+            const struct part *part = topic->parts[j];
+            int64_t high = -1;
+            int64_t low = -1;
+
+            /* known from the first answer with records on */
+            (void)rd_kafka_get_watermark_offsets(reader->client, topic->name,
+                                                 (int32_t)j, &low, &high);
+            if (high < part->high)
+                high = part->high;
+            if (high > part->reached)
+                lag += (uint64_t)(high - part->reached);
+        }
+    }
+    pthread_mutex_lock(&reader->trouble.lock);
+    reader->state.partition_count = count;
+    reader->state.lag = lag;
+    reader->state.sent_twice = reader->sent_twice;
+    pthread_mutex_unlock(&reader->trouble.lock);
+}
+
 enum colander_code
 topic_reader_open(struct colander_store *store, struct colander_family *family,
                   const struct topic_reader_options *options,
@@ -177,10 +208,12 @@ topic_reader_open(struct colander_store *store, struct colander_family *family,
             colander_error_context(err, "%s", opened->trouble.text);
     }
     opened->is_open = true;
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        count_state(opened); /* many records may wait from the beginning on */
         *reader = opened;
-    else
+    } else {
         topic_reader_close(opened);
+    }
     return code;
 }
 
@@ -210,33 +243,6 @@ topic_reader_close(struct topic_reader *reader)
 }
 
 /* ---------------------------------------------------------------- state --- */
-
-static void
-count_state(struct topic_reader *reader)
-{
-    uint64_t count = 0;
-    uint64_t lag = 0;
-
-    for (size_t i = 0; i < reader->address.topic_count; i++) {
-        const struct topic *topic = &reader->topics[i];
-
-        count += topic->part_count;
-        for (size_t j = 0; j < topic->part_count; j++) {
-            int64_t high = -1;
-            int64_t low = -1;
-
-            if (rd_kafka_get_watermark_offsets(reader->client, topic->name,
-                                               (int32_t)j, &low, &high) == 0 &&
-                high > topic->parts[j]->reached)
-                lag += (uint64_t)(high - topic->parts[j]->reached);
-        }
-    }
-    pthread_mutex_lock(&reader->trouble.lock);
-    reader->state.partition_count = count;
-    reader->state.lag = lag;
-    reader->state.sent_twice = reader->sent_twice;
-    pthread_mutex_unlock(&reader->trouble.lock);
-}
 
 /* Looks for new partitions; next time, if no broker answers. */
 static enum colander_code
@@ -322,21 +328,26 @@ topic_reader_next(struct topic_reader *reader, unsigned wait_ms,
                   struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
-    rd_kafka_message_t *message;
+    bool waits = wait_ms > 0;
 
     *found = false;
     do {
         if (reader->message != NULL)
             rd_kafka_message_destroy(reader->message);
-        if (wait_ms > 0 || reader->served++ % SERVE_EVERY == 0)
+        if (reader->served++ % SERVE_EVERY == 0)
             code = serve(reader, err);
-        message = rd_kafka_consume_queue(reader->queue,
-                                         is_over(reader) ? 0 : (int)wait_ms);
-        reader->message = message;
-        if (message == NULL || code != COLANDER_OK)
+        /* without a look at the clock, if there is one */
+        reader->message = rd_kafka_consume_queue(reader->queue, 0);
+        if (reader->message == NULL && waits && code == COLANDER_OK) {
+            code = serve(reader, err);
+            if (!is_over(reader))
+                reader->message =
+                    rd_kafka_consume_queue(reader->queue, (int)wait_ms);
+        }
+        if (reader->message == NULL || code != COLANDER_OK)
             break;
-        wait_ms = 0;
-        code = topic_reader_take(reader, message, found, record, err);
+        waits = false;
+        code = topic_reader_take(reader, reader->message, found, record, err);
     } while (code == COLANDER_OK && !*found);
     *is_end = code == COLANDER_OK && !*found && is_over(reader);
     if (*is_end)

@@ -24,6 +24,7 @@ struct part {
     bool verifies;          /* the next may be the record before the mark */
     int64_t reached;        /* no record is below that is not below the mark */
     int64_t end;            /* where reading once ends */
+    int64_t high;           /* the end of the log when it was begun */
     unsigned restarts;      /* without a record */
     bool is_begun;          /* librdkafka reads it, or has read it */
     bool waits;             /* it is to be begun or restarted: no broker has */

@@ -58,22 +58,24 @@ fill(struct stream_reader *reader, bool *is_stopped)
     const struct colander_load_stream *stream = reader->options->stream;
     struct chunk *chunk = reader->chunk;
     enum colander_code code = COLANDER_OK;
-    bool found = true;
+    bool found = false;
 
     while (code == COLANDER_OK && !reader->is_end &&
            chunk->text.size < CHUNK_SIZE) {
         const bool is_empty = chunk->piece_count == 0;
+        const bool is_more = found; /* then another one may be there, too */
         struct colander_load_place place;
         struct colander_slice record;
         const char *fault = NULL;
 
-        code = stream->next(stream->context, wait_ms(reader), &place, &record,
-                            &fault, &found, &reader->is_end, reader->err);
+        code =
+            stream->next(stream->context, is_more ? 0 : wait_ms(reader), &place,
+                         &record, &fault, &found, &reader->is_end, reader->err);
         if (code == COLANDER_OK && found) {
             code = add_record(reader, &place, record, fault);
             chunk->is_broken = code != COLANDER_OK;
         }
-        if (found || code != COLANDER_OK)
+        if (found || is_more || code != COLANDER_OK)
             continue;
         if (!is_empty)
             return code;

@@ -1,7 +1,8 @@
 /*
  * follow: records of a topic into a store, compared with the same lines in a
  * file that `colander load` reads: processor time of both programs, and their
- * peak memory.
+ * peak memory. Keys are hashes, as their order matters to both, and a topic has
+ * that of its partitions, which are read together.
  *
  * The brokers are librdkafka's mock cluster, in this process. It keeps 5 MiB of
  * a partition, so there are as many as the records need. With their addresses
@@ -135,10 +136,10 @@ take_turn(void *context, unsigned way, double times[BENCH_TIMES])
     char *store = bench_make_directory(it->options);
     char program[] = BENCH_COLANDER;
     char path[4200];
-    char *load[] = {program,  "load",  path, "rows",
-                    it->path, "--key", "id", NULL};
+    char *load[] = {program,  "load",  path,    "rows",
+                    it->path, "--key", ":hash", NULL};
     char *follow[] = {program, "follow", path,     "rows", it->address,
-                      "--key", "id",     "--once", NULL};
+                      "--key", ":hash",  "--once", NULL};
 
     (void)snprintf(path, sizeof(path), "%s/store", store);
     run(way == LOAD ? load : follow, store, times);
