@@ -154,6 +154,76 @@ ask_all(const struct sample *sample)
     return code;
 }
 
+/* A summary of one SST with one part of one block, as version 1 writes it. */
+static const uint8_t golden[] = {
+    0x43, 0x4f, 0x4c, 0x53, 0x55, 0x4d, 0x4d, 0x0a, 0x00, 0x00, 0x00, 0x00,
+    0x01, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x10, 0x00, 0x00, 0x10, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x20, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x04,
+    0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x40, 0x00, 0x00,
+    0x40, 0xe1, 0x3e, 0xef, 0xdf, 0x33, 0xf3, 0x1b, 0x01, 0x0a, 0x64, 0x01,
+    0x01, 0x01, 0x01, 0x07, 0x20, 0x01, 0x00, 0x50, 0x00, 0x00, 0x00, 0x00,
+    0x00, 0x00, 0x00, 0x0b, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x99,
+    0x88, 0x0c, 0x87, 0x68, 0x70, 0x61, 0xe5, 0xca, 0x1a, 0x43, 0xd5, 0x3e,
+    0xf3, 0x16, 0x0f, 0x01, 0x00, 0x00, 0x00, 0x01, 0x00, 0x00, 0x00, 0x43,
+    0x4f, 0x4c, 0x53, 0x55, 0x4d, 0x4d, 0x0a,
+};
+#define GOLDEN_VALUE UINT64_C(0x0123456789abcdef)
+
+/* The salt is drawn, and checksums depend on it: zeroes them. */
+static void
+leave_salt_out(uint8_t *bytes)
+{
+    memset(bytes + 72, 0, 8);                        /* of the block */
+    memset(bytes + sizeof(golden) - 48 + 16, 0, 16); /* of the directory */
+}
+
+SUMMARY_TEST(bytes_of_version_1_are_written_and_read)
+{
+    const struct presence_shape shape = {1, 7, 32};
+    const struct summary_sst sst = {
+        .number = 10, .size = 100, .part_count = 1, .has_words = true};
+    struct summary_part part = {0, shape, 0};
+    const int fd =
+        open(sample->directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    uint8_t written[sizeof(golden) + 1];
+    uint8_t expected[sizeof(golden)];
+    struct presence presence;
+    struct summary *summary;
+    uint64_t found = 0;
+    int file;
+
+    ZERO(unlink(sample->path));
+    file = open(sample->path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    assert_int_equal(write(file, golden, sizeof(golden)), sizeof(golden));
+    (void)close(file);
+    OK(summary_open(sample->path, NULL, sample->cache, &summary, why()));
+    assert_int_equal(summary->ssts[0].number, 10);
+    OK(summary_ask(summary, GOLDEN_VALUE, &found, why()));
+    assert_int_equal(found, 1);
+    found = 0;
+    OK(summary_ask(summary, ~GOLDEN_VALUE, &found, why()));
+    assert_int_equal(found, 0);
+    summary_close(summary);
+
+    OK(presence_init(&presence, &shape, why()));
+    presence_add(&presence, GOLDEN_VALUE);
+    assert_int_equal(pwrite(fd, presence.words, presence_size(&shape), 0),
+                     presence_size(&shape));
+    ZERO(unlink(sample->path));
+    OK(summary_write(sample->path, fd, &sst, 1, &part, 1, why()));
+    file = open(sample->path, O_RDONLY | O_CLOEXEC);
+    assert_int_equal(read(file, written, sizeof(written)), sizeof(golden));
+    leave_salt_out(written);
+    memcpy(expected, golden, sizeof(golden));
+    leave_salt_out(expected);
+    assert_memory_equal(written, expected, sizeof(golden));
+    (void)close(file);
+    (void)close(fd);
+    presence_release(&presence);
+}
+
 SUMMARY_TEST(a_flipped_bit_is_found)
 {
     const int fd = open(sample->path, O_RDWR | O_CLOEXEC);
