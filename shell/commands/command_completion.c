@@ -91,15 +91,52 @@ values_of(const struct command *command, const struct argument_option *option)
                : FORMATS;
 }
 
+/* Goes through the options of a command, and then through those that it has for
+ * topics alone. */
+struct walk {
+    const struct command *command;
+    const struct argument_option *next;
+    bool is_for_topics;
+};
+
+static struct walk
+walk_of(const struct command *command)
+{
+    return (struct walk){command, command->options, false};
+}
+
+static bool
+has_option(const struct command *command, const char *name)
+{
+    const struct argument_option *option = command->options;
+
+    while (option->name != NULL && strcmp(option->name, name) != 0)
+        option++;
+    return option->name != NULL;
+}
+
 /* Returns the next option that is to be completed, or NULL. */
 static const struct argument_option *
-next_option(const struct argument_option **options)
+next_option(struct walk *walk)
 {
-    for (; (*options)->name != NULL; ++*options) {
-        if ((*options)->name[0] != '\0' && (*options)->instead == NULL)
-            return (*options)++;
+    const struct command *for_topics = walk->command->for_topics;
+
+    for (;;) {
+        const struct argument_option *option = walk->next;
+
+        if (option->name != NULL) {
+            walk->next++;
+            if (option->name[0] != '\0' && option->instead == NULL &&
+                !(walk->is_for_topics &&
+                  has_option(walk->command, option->name)))
+                return option;
+        } else if (for_topics != NULL && !walk->is_for_topics) {
+            walk->is_for_topics = true;
+            walk->next = for_topics->options;
+        } else {
+            return NULL;
+        }
     }
-    return NULL;
 }
 
 static const char *
@@ -137,7 +174,6 @@ print_bash_words(void)
 static void
 print_bash(const struct session *session)
 {
-    const struct argument_option *options;
     const struct argument_option *option;
     const struct command *command;
 
@@ -148,9 +184,10 @@ print_bash(const struct session *session)
            "    COMPREPLY=()\n"
            "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
+        struct walk walk = walk_of(command);
+
         printf("    %s) options+='", command->name);
-        options = command->options;
-        while ((option = next_option(&options)) != NULL)
+        while ((option = next_option(&walk)) != NULL)
             printf(" %s%s", dashes_of(option), option->name);
         printf("' ;;\n");
     }
@@ -239,14 +276,14 @@ print_zsh(const struct session *session)
            "    fi\n"
            "    case $words[2] in\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
-        const struct argument_option *options = command->options;
+        struct walk walk = walk_of(command);
         const struct argument_option *option;
 
         printf("    %s)\n        _arguments 1:command: '2:store:_files -/' \\\n"
                "            3:family:_colander_family '*:word:_%s'",
                command->name,
                has_columns(command) ? "colander_column" : "files");
-        while ((option = next_option(&options)) != NULL)
+        while ((option = next_option(&walk)) != NULL)
             print_zsh_option(command, option);
         printf(" ;;\n");
     }
@@ -280,7 +317,7 @@ print_fish(const struct session *session)
     puts("complete -c colander -n 'test (count (commandline -opc)) = 3' "
          "-a '(__colander_families)'");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
-        const struct argument_option *options = command->options;
+        struct walk walk = walk_of(command);
         const struct argument_option *option;
 
         printf("complete -c colander -n __fish_use_subcommand -a %s -d '",
@@ -292,7 +329,7 @@ print_fish(const struct session *session)
                    "and test (count (commandline -opc)) -gt 3' "
                    "-a '(__colander_columns)'\n",
                    command->name);
-        while ((option = next_option(&options)) != NULL) {
+        while ((option = next_option(&walk)) != NULL) {
             printf("complete -c colander -n '__fish_seen_subcommand_from %s' "
                    "%s %s%s -d '",
                    command->name, option->name[1] == '\0' ? "-s" : "-l",

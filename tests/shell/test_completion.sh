@@ -28,6 +28,9 @@ completes 'find' fi
 completes '--limit' find data tweets --lim
 completes '-e' shell data -e
 completes '--help --man' help --
+if grep -q -- --settings "$work/out"; then # those of topics
+    completes '--place' load kafka://b1/t file --pl
+fi
 completes 'tweak tweets' find data twe
 completes 'sensors' stats data s
 completes 'csv' find data tweets --format cs
