@@ -31,6 +31,9 @@ struct colander_check {
                               * superfluous, and files of bulks, which a killed
                               * or failed write left; the next open for writing
                               * builds or removes them */
+
+    /* Asked now and then; true ends the check with CANCELLED. NULL: nothing. */
+    bool (*is_cancelled)(void *context); /* that of findings */
 };
 
 /* Receives a finding: a file, by its path in the store, and what is wrong. */

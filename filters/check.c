@@ -388,6 +388,9 @@ check_sst(void *context, const struct sst_info *sst, struct colander_error *err)
     enum colander_code code;
     uint64_t id;
 
+    if (checking->check->is_cancelled != NULL &&
+        checking->check->is_cancelled(checking->context))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     if (!filter_path_of_sst(&checking->filters->names, sst->number, sst->size,
                             path))
         return COLANDER_FAIL(err, COLANDER_IO,

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define WIDTH_MAX 10000 /* a table keeps as much of a value */
+#define UPKEEP "backups and checks"
 #define STREAM_BUFFER ((size_t)32 << 10)
 
 struct run *
@@ -215,8 +216,7 @@ run_destroy(struct run *run)
     parameters_release(&run->parameters);
     pthread_mutex_lock(&server->lock);
     server->command_count--;
-    server->load_count -= run->is_load;
-    server->script_count -= run->is_script;
+    server->kind_counts[run->kind] -= run->kind != SERVER_OTHERS;
     pthread_mutex_unlock(&server->lock);
     free(run);
 }
@@ -276,25 +276,45 @@ read_command(struct run *run, const struct parameters *parameters,
     return code;
 }
 
+/* Counts the command as one of a kind, unless there are too many. */
+static bool
+admit_kind(struct run *run, enum server_kind kind, uint32_t max)
+{
+    struct server *server = run->server;
+
+    pthread_mutex_lock(&server->lock);
+    if (server->kind_counts[kind] < max)
+        run->kind = kind;
+    server->kind_counts[kind] += run->kind == kind;
+    pthread_mutex_unlock(&server->lock);
+    return run->kind == kind;
+}
+
 enum colander_code
 run_admit(struct run *run, struct colander_error *err)
 {
-    struct server *server = run->server;
-    const bool is_load = strcmp(run->words[0], "load") == 0;
-    const bool is_script = strcmp(run->words[0], SERVER_SCRIPT) == 0;
+    const struct server_options *options = &run->server->options;
+    const struct {
+        const char *word;
+        enum server_kind kind;
+        uint32_t max;
+        const char *what;
+    } limits[] = {
+        {"load", SERVER_LOADS, options->load_max, "loads"},
+        {SERVER_SCRIPT, SERVER_SCRIPTS, options->script_max, "scripts"},
+        {"backup", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
+        {"check", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
+        {"refilter", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
+    };
 
-    pthread_mutex_lock(&server->lock);
-    run->is_load = is_load && server->load_count < server->options.load_max;
-    run->is_script =
-        is_script && server->script_count < server->options.script_max;
-    server->load_count += run->is_load;
-    server->script_count += run->is_script;
-    pthread_mutex_unlock(&server->lock);
-    return run->is_load == is_load && run->is_script == is_script
-               ? COLANDER_OK
-               : COLANDER_FAIL(err, COLANDER_BUSY,
-                               "the server runs too many %s: try again later",
-                               is_load ? "loads" : "scripts");
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        if (strcmp(run->words[0], limits[i].word) == 0 &&
+            !admit_kind(run, limits[i].kind, limits[i].max))
+            return COLANDER_FAIL(err, COLANDER_BUSY,
+                                 "the server runs too many %s: try again later",
+                                 limits[i].what);
+    }
+    return COLANDER_OK;
 }
 
 enum colander_code

@@ -39,8 +39,7 @@ struct run {
                                     * `prints` in the answer */
     bool prints;                   /* its output is in `bytes`, as it is, */
     bool streams;                  /* and is sent while it comes */
-    bool is_load;                  /* it is counted as one */
-    bool is_script;                /* the same */
+    enum server_kind kind;         /* it is counted as one of these */
     uint64_t reject_count;         /* of a load that has ended */
     atomic_bool is_interrupted;    /* by Ctrl-C, as its client says */
 };

@@ -24,6 +24,8 @@ server_options_init(struct server_options *options)
     options->command_max = 64;
     options->load_max = 16;
     options->script_max = 4;
+    options->upkeep_max = 2;
+    options->backup_max = 100;
     options->request_ms = 30000;
     options->drop_ms = 5000;
     options->stop_ms = 10000;

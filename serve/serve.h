@@ -126,6 +126,7 @@ struct server_options {
     const char *backup_to; /* where clients of the address may have backups
                             * made, a directory or an address; NULL: nowhere;
                             * borrowed until server_stop returns */
+    uint64_t backup_max;   /* how many there may be (100) */
 
     /* limits; what server_options_init sets is in braces */
     uint32_t connection_max; /* for each of socket and address (1024) */
@@ -135,11 +136,12 @@ struct server_options {
     uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
     uint32_t script_max;     /* of these, scripts: each has up to 135 MB (4) */
-    uint32_t request_ms;     /* a request must have come whole after this time,
+    uint32_t upkeep_max; /* of these, what reads or copies whole stores (2) */
+    uint32_t request_ms; /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */
-    uint32_t drop_ms;        /* that a client may still send a body which is not
+    uint32_t drop_ms;    /* that a client may still send a body which is not
                               * read any more, before it is cut off (5,000) */
-    uint32_t stop_ms;        /* that server_stop waits for answers (10,000) */
+    uint32_t stop_ms;    /* that server_stop waits for answers (10,000) */
 };
 
 void server_options_init(struct server_options *options);

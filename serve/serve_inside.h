@@ -18,6 +18,15 @@
 
 #define SERVER_STATUS_MAX 600
 
+/* Commands of which few may run at once. */
+enum server_kind {
+    SERVER_OTHERS,
+    SERVER_LOADS,
+    SERVER_SCRIPTS,
+    SERVER_UPKEEP,
+    SERVER_KIND_COUNT,
+};
+
 /* A socket that requests come through. */
 struct door {
     struct server *server;
@@ -41,12 +50,11 @@ struct server {
     time_t start;
 
     pthread_mutex_t lock;
-    pthread_cond_t has_fewer; /* answers */
-    uint32_t answer_count;    /* under way */
-    uint32_t command_count;   /* of these, commands */
-    uint32_t load_count;      /* of these, loads */
-    uint32_t script_count;    /* of these, scripts */
-    struct asks *asks;        /* of the commands: a list */
+    pthread_cond_t has_fewer;                /* answers */
+    uint32_t answer_count;                   /* under way */
+    uint32_t command_count;                  /* of these, commands */
+    uint32_t kind_counts[SERVER_KIND_COUNT]; /* of these, of each kind */
+    struct asks *asks;                       /* of the commands: a list */
     bool is_ending;
 
     atomic_uint_fast64_t statuses[SERVER_STATUS_MAX]; /* replies with each */

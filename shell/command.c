@@ -251,14 +251,11 @@ mode_of(const struct command *command, const struct arguments *arguments)
 static bool
 runs_elsewhere(const struct command *command)
 {
-    return command->store == COMMAND_READS ||
-           command->store == COMMAND_WRITES ||
-           command->store == COMMAND_CHANGES;
+    return command->store < COMMAND_OPENS || command->goes_elsewhere;
 }
 
-/* Whether it is one, and not the directory of a store. */
-static bool
-is_address_of_server(const char *store)
+bool
+command_is_elsewhere(const char *store)
 {
 #ifdef COLANDER_SERVER
     return elsewhere_is_address(store);
@@ -269,68 +266,63 @@ is_address_of_server(const char *store)
 }
 
 static enum session_exit
-complain_of_address(const struct session *session, const char *address)
+complain_of_address(const struct session *session,
+                    const struct command *command, const char *address)
 {
+    if (command->instead != NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "'%s' is open in another process: %s", address,
+                                command->instead);
     return session_complain(session, SESSION_USAGE,
                             "'%s' is the address of a server, which does not "
                             "do this: name the directory of a store",
                             address);
 }
 
+bool
+command_run_elsewhere(struct session *session,
+                      const struct arguments *arguments,
+                      enum session_exit *status)
+{
 #ifdef COLANDER_SERVER
+    return elsewhere_run(session, arguments, session->argc, session->argv,
+                         status);
+#else
+    (void)session;
+    (void)arguments;
+    (void)status;
+    return false;
+#endif
+}
+
 /* Opens the store for a command, or has another process run it. Returns false
  * if *status is how that went. */
 static bool
 open_store(struct session *session, const struct command *command,
-           const struct arguments *arguments, int argc, const char *const *argv,
-           enum session_exit *status)
+           const struct arguments *arguments, enum session_exit *status)
 {
-    const enum colander_open_mode mode = mode_of(command, arguments);
-    const bool may_leave = runs_elsewhere(command);
     const char *store = arguments->words[0];
     struct colander_error err;
     enum colander_code code;
 
-    if (elsewhere_is_address(store) && !may_leave) {
-        *status = complain_of_address(session, store);
+    if (command_is_elsewhere(store)) {
+        (void)command_run_elsewhere(session, arguments, status);
         return false;
     }
-    if (elsewhere_is_address(store)) {
-        (void)elsewhere_run(session, arguments, argc, argv, status);
-        return false;
-    }
-    code = session_open(session, store, mode, &err);
-    if (code == COLANDER_BUSY && may_leave &&
-        !arguments_has(arguments, "no-share") &&
-        elsewhere_run(session, arguments, argc, argv, status))
+    code = session_open(session, store, mode_of(command, arguments), &err);
+    if (code == COLANDER_BUSY && !arguments_has(arguments, "no-share") &&
+        command_run_elsewhere(session, arguments, status))
         return false;
     if (code != COLANDER_OK)
         *status = session_fail(session, &err);
     return code == COLANDER_OK;
 }
-#else
-static bool
-open_store(struct session *session, const struct command *command,
-           const struct arguments *arguments, int argc, const char *const *argv,
-           enum session_exit *status)
-{
-    struct colander_error err;
-    enum colander_code code = session_open(session, arguments->words[0],
-                                           mode_of(command, arguments), &err);
-
-    (void)argc;
-    (void)argv;
-    if (code != COLANDER_OK)
-        *status = session_fail(session, &err);
-    return code == COLANDER_OK;
-}
-#endif
 
 /* Runs a command between the opening and the closing of its store, or, for a
  * client, on the store that is open. */
 static enum session_exit
 run_on_store(struct session *session, const struct command *command,
-             struct arguments *arguments, int argc, const char *const *argv)
+             struct arguments *arguments)
 {
     enum session_exit status = SESSION_FINE;
 
@@ -339,13 +331,12 @@ run_on_store(struct session *session, const struct command *command,
         return session_complain(session, SESSION_FAILED,
                                 "the server has opened the store to read");
     if (session->client != NULL) {
-        session->path = arguments->words[0];
         arguments_shift(arguments);
         return command->run(session, arguments);
     }
     if (!runs_in_shell(command))
         interrupt_ends_program();
-    if (!open_store(session, command, arguments, argc, argv, &status))
+    if (!open_store(session, command, arguments, &status))
         return status;
     arguments_shift(arguments);
     return session_finish(session, command->run(session, arguments));
@@ -353,7 +344,7 @@ run_on_store(struct session *session, const struct command *command,
 
 static enum session_exit
 run_parsed(struct session *session, const struct command *command,
-           struct arguments *arguments, int argc, const char *const *argv)
+           struct arguments *arguments)
 {
     const size_t first = names_store(session, command) ? 1 : 0;
     const size_t count_max = command->word_count_max == 0
@@ -361,12 +352,10 @@ run_parsed(struct session *session, const struct command *command,
                                  : command->word_count_max;
 
     if (session->client != NULL &&
-        (arguments->wants_help ||
-         !(runs_elsewhere(command) ||
-           (command->answers_requests && session->client->facts != NULL))))
+        (arguments->wants_help || !runs_elsewhere(command)))
         return session_complain(session, SESSION_USAGE,
-                                "a server runs only commands that read or "
-                                "write rows");
+                                "a server runs only commands that need its "
+                                "store");
     if (arguments->wants_help) {
         print_help(session, command);
         return SESSION_FINE;
@@ -387,10 +376,12 @@ run_parsed(struct session *session, const struct command *command,
         return SESSION_USAGE;
     }
     if (command->store == COMMAND_OPENS && command->word_count_min > 0 &&
-        is_address_of_server(arguments->words[0]))
-        return complain_of_address(session, arguments->words[0]);
+        !command->goes_elsewhere && command_is_elsewhere(arguments->words[0]))
+        return complain_of_address(session, command, arguments->words[0]);
+    if (session->client != NULL) /* it needs a store */
+        session->path = arguments->words[0];
     if (first > 0)
-        return run_on_store(session, command, arguments, argc, argv);
+        return run_on_store(session, command, arguments);
     return command->run(session, arguments);
 }
 
@@ -437,11 +428,13 @@ command_run(struct session *session, int argc, const char *const *argv)
         command = command->for_topics;
 #endif
     session->command = command->name;
+    session->argc = argc;
+    session->argv = argv;
     if (arguments_parse(&arguments, command->options,
                         command->option_words == 0 ? SIZE_MAX
                                                    : command->option_words,
                         argc, argv, &err) == COLANDER_OK)
-        status = run_parsed(session, command, &arguments, argc, argv);
+        status = run_parsed(session, command, &arguments);
     else
         status = session_misused(session, &err);
     arguments_release(&arguments);

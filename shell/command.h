@@ -42,7 +42,10 @@ struct command {
                               * STORE among them, a command that CHANGES opens
                               * its store to read; NULL: never */
     enum command_store store;
-    bool answers_requests; /* though it is not run for the program elsewhere */
+    bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
+    const char *instead;   /* what to do about a store that another process has
+                            * open; NULL: name the directory of one that none
+                            * has */
     bool is_paged;         /* in the shell its output may go to a pager */
     size_t word_count_min; /* without a STORE */
     size_t word_count_max; /* 0: as many as word_count_min */
@@ -62,6 +65,15 @@ const struct command *command_by_name(const struct session *session,
 
 /* Returns a command that can be run here, or NULL after the last. */
 const struct command *command_at(const struct session *session, size_t index);
+
+/* Whether it is the address of a server, and not the directory of a store. */
+bool command_is_elsewhere(const char *store);
+
+/* Has the command that runs, which OPENS its store, run by the process that has
+ * the store open. Returns false, without a word, if none answers. */
+bool command_run_elsewhere(struct session *session,
+                           const struct arguments *arguments,
+                           enum session_exit *status);
 
 /* Runs the command argv[0] with the words after it. */
 enum session_exit command_run(struct session *session, int argc,

@@ -98,14 +98,48 @@ run(const struct remote_command *asked, const struct arguments *arguments,
     return code;
 }
 
+/* Whether the command names a directory that the process elsewhere writes, in
+ * its second word. */
+static bool
+names_place(const struct arguments *arguments, const char *command)
+{
+    return strcmp(command, "backup") == 0 && arguments->word_count > 1 &&
+           arguments->words[1][0] != '/' &&
+           strstr(arguments->words[1], "://") == NULL &&
+           !remote_is_address(arguments->words[0]);
+}
+
+/* Replaces that word by one that means the same there. Both are the caller's to
+ * free. Without memory the words stay as they are, and are refused. */
+static const char **
+replace_place(const struct arguments *arguments, int argc,
+              const char *const *argv, char **place)
+{
+    const char **words = calloc((size_t)argc, sizeof(*words));
+    char *here = getcwd(NULL, 0);
+
+    *place = NULL;
+    if (here != NULL && asprintf(place, "%s/%s", here, arguments->words[1]) < 0)
+        *place = NULL;
+    for (int i = 0; i < argc && words != NULL; i++)
+        words[i] =
+            argv[i] == arguments->words[1] && *place != NULL ? *place : argv[i];
+    free(here);
+    return words;
+}
+
 bool
 elsewhere_run(struct session *session, const struct arguments *arguments,
               int argc, const char *const *argv, enum session_exit *status)
 {
     const char *ca_file = getenv("COLANDER_CA_FILE");
+    char *place = NULL;
+    const char **words = names_place(arguments, argv[0])
+                             ? replace_place(arguments, argc, argv, &place)
+                             : NULL;
     const struct remote_command command = {
         .store = arguments->words[0],
-        .words = argv,
+        .words = words == NULL ? argv : words,
         .word_count = (size_t)argc,
         .width = output_width(),
         .in_is_terminal = isatty(STDIN_FILENO) == 1,
@@ -119,6 +153,8 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
     struct colander_error err;
     enum colander_code code = run(&command, arguments, status, &err);
 
+    free(place);
+    free(words);
     if (code == COLANDER_NOT_FOUND && !remote_is_address(command.store))
         return false;
     if (code != COLANDER_OK)

@@ -47,7 +47,8 @@ report_print(struct report *report, FILE *file, struct colander_error *err);
 
 void report_release(struct report *report);
 
-/* Prints a finding in a file of a store, as check and salvage report them. */
+/* Prints a finding in a file of a store, as check and salvage report them. The
+ * context is a const struct session *. */
 void report_finding(void *context, const char *file, const char *what);
 
 /* Texts of numbers, for the formats above. Valid until the end of the full

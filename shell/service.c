@@ -13,6 +13,8 @@ struct service {
     const struct session *session;
     struct server *server;
     bool runs_lua; /* also for clients of an address */
+    const char *backup_to;
+    uint64_t backup_max;
 };
 
 /* ------------------------------------------------------------- commands --- */
@@ -71,6 +73,8 @@ run_for_client(void *context, const struct server_command *command)
         .failure = command->result == NULL ? NULL : &command->result->failure,
         .may_run_lua = command->is_local || service->runs_lua,
         .is_local = command->is_local,
+        .backup_to = service->backup_to,
+        .backup_max = service->backup_max,
     };
     const struct interrupt_source source = {(void *)command, watch, is_over};
     struct session session = {
@@ -189,6 +193,8 @@ service_start(const struct session *session, const struct server_options *asked,
     options.end_hint = end_hint;
     service->session = session;
     service->runs_lua = options.runs_lua;
+    service->backup_to = options.backup_to;
+    service->backup_max = options.backup_max;
     code = server_start(session->store, &options, &service->server, err);
     if (code == COLANDER_OK)
         *out = service;

@@ -38,8 +38,11 @@ struct session_client {
     bool out_is_terminal;
     bool err_is_terminal;
     bool in_is_terminal;
-    bool may_run_lua;                        /* expressions of --where */
-    bool is_local;                           /* it is on this machine */
+    bool may_run_lua; /* expressions of --where */
+    bool is_local;    /* it is on this machine */
+    const char
+        *backup_to;      /* where else it may have backups made; may be NULL */
+    uint64_t backup_max; /* how many there may be */
     const struct colander_load_files *files; /* its files; their context: */
     void *context;
 
@@ -66,9 +69,11 @@ struct session {
     const struct command *dot_commands;    /* those of the shell alone, then one
                                          * without a name; NULL: no shell */
     struct entries *entries;               /* of the shell, which they change */
-    const char *command; /* the one that runs, for messages; may be NULL */
-    const char *file;    /* that commands come from; may be NULL */
-    unsigned long line;  /* of it; 0: none */
+    const char *command;     /* the one that runs, for messages; may be NULL */
+    const char *const *argv; /* its words, as they were given; borrowed */
+    int argc;
+    const char *file;   /* that commands come from; may be NULL */
+    unsigned long line; /* of it; 0: none */
     bool is_read_only;
     bool has_format; /* .mode was used: */
     enum output_format format;

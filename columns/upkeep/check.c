@@ -5,12 +5,25 @@
 #include "core/engine.h"
 #include "core/repair.h"
 
+#define ROWS_BETWEEN_LOOKS 4096
+
 struct checking {
     struct engine *engine;
     struct colander_check *check;
     colander_finding *tell;
     void *context;
 };
+
+/* Fails if the check is to end. */
+static enum colander_code
+look_for_end(const struct checking *checking, struct colander_error *err)
+{
+    const struct colander_check *check = checking->check;
+
+    return check->is_cancelled != NULL && check->is_cancelled(checking->context)
+               ? COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled")
+               : COLANDER_OK;
+}
 
 /* Whether the row is one that a put would have taken. */
 static enum colander_code
@@ -41,6 +54,9 @@ check_rows(const struct checking *checking, struct sst *sst,
         checking->check->row_count++;
         checking->check->byte_count += key.size + row.size;
         code = check_row(key, row, err);
+        if (code == COLANDER_OK &&
+            checking->check->row_count % ROWS_BETWEEN_LOOKS == 0)
+            code = look_for_end(checking, err);
     }
     engine_cursor_close(cursor);
     return code;
@@ -53,16 +69,17 @@ check_file(void *context, const struct sst_place *file,
     const struct checking *checking = context;
     struct colander_error found;
     struct sst *sst = NULL;
-    enum colander_code code =
-        sst_open(checking->engine, file->number, &sst, &found);
+    enum colander_code code = look_for_end(checking, &found);
 
     checking->check->file_count++;
+    if (code == COLANDER_OK)
+        code = sst_open(checking->engine, file->number, &sst, &found);
     if (code == COLANDER_OK)
         code = sst_check(sst, &found);
     if (code == COLANDER_OK && file->has_rows)
         code = check_rows(checking, sst, &found);
     sst_close(sst);
-    if (code == COLANDER_NO_MEMORY)
+    if (code == COLANDER_NO_MEMORY || code == COLANDER_CANCELLED)
         return COLANDER_FAIL(err, code, "%s", found.message);
     if (code != COLANDER_OK) {
         checking->check->finding_count++;

@@ -11,8 +11,13 @@
 #include "shell/interrupt.h"
 #include "shell/report.h"
 
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static bool
 is_address(const char *word)
@@ -84,6 +89,101 @@ read_positive(const struct arguments *arguments, const char *name,
     return code;
 }
 
+/* Makes `to` absolute, so that errors say the same wherever it runs. */
+static enum colander_code
+find_place(const char *to, char **place, struct colander_error *err)
+{
+    char *here = is_address(to) || to[0] == '/' ? NULL : getcwd(NULL, 0);
+
+    if (here == NULL)
+        *place = strdup(to);
+    else if (asprintf(place, "%s/%s", here, to) < 0)
+        *place = NULL;
+    free(here);
+    return *place != NULL
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
+}
+
+/* ------------------------------------------- what clients may have made --- */
+
+#ifdef COLANDER_CLUSTER
+static enum colander_code
+count_one(void *context, const struct cluster_backup *backup,
+          struct colander_error *err)
+{
+    uint64_t *count = context;
+
+    (void)backup;
+    (void)err;
+    ++*count;
+    return COLANDER_OK;
+}
+#endif
+
+/* Counts the backups that are there. A place that is not there has none. */
+static enum colander_code
+count_backups(const char *to, uint64_t *count, struct colander_error *err)
+{
+    const struct dirent *entry;
+    DIR *directory;
+
+    *count = 0;
+#ifdef COLANDER_CLUSTER
+    if (is_address(to)) {
+        enum colander_code code = cluster_list(to, count_one, count, err);
+
+        return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+    }
+#endif
+    directory = opendir(to);
+    if (directory == NULL && errno == ENOENT)
+        return COLANDER_OK;
+    if (directory == NULL)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot read '%s': %s", to,
+                             strerror(errno));
+    while ((entry = readdir(directory)) != NULL)
+        *count += isdigit((unsigned char)entry->d_name[0]) != 0;
+    (void)closedir(directory);
+    return COLANDER_OK;
+}
+
+/* Clients from elsewhere add backups where the server was told, up to a number,
+ * and remove none. Those of this machine say where from the root. */
+static enum colander_code
+check_client(const struct session_client *client, const char *to,
+             uint64_t keep_count, struct colander_error *err)
+{
+    uint64_t count = 0;
+    enum colander_code code;
+
+    if (client == NULL)
+        return COLANDER_OK;
+    if (client->is_local)
+        return to[0] == '/' || is_address(to)
+                   ? COLANDER_OK
+                   : COLANDER_FAIL(err, COLANDER_INVALID,
+                                   "'%s' is neither an absolute path nor an "
+                                   "address",
+                                   to);
+    if (client->backup_to == NULL || strcmp(client->backup_to, to) != 0)
+        return COLANDER_FAIL(
+            err, COLANDER_READ_ONLY,
+            "backups for clients of an address go where the server was told by "
+            "--backup-to: %s",
+            client->backup_to == NULL ? "nowhere" : client->backup_to);
+    if (keep_count > 0)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                             "only clients of the socket remove backups");
+    code = count_backups(to, &count, err);
+    return code == COLANDER_OK && count >= client->backup_max
+               ? COLANDER_FAIL(err, COLANDER_READ_ONLY,
+                               "the server was told by --backup-max to have no "
+                               "more than %s there: remove old ones",
+                               NUMBER_OF(client->backup_max, "backup"))
+               : code;
+}
+
 static enum colander_code
 back_up(struct colander_store *store, const char *to, uint64_t keep_count,
         struct colander_backup *backup, struct colander_error *err)
@@ -101,15 +201,20 @@ run_backup(struct session *session, const struct arguments *arguments)
     struct colander_backup backup;
     struct colander_error err;
     uint64_t keep_count = 0;
+    char *to = NULL;
     enum colander_code code;
 
     if (read_positive(arguments, "keep", ", the new backup", &keep_count,
                       &err) != COLANDER_OK)
         return session_misused(session, &err);
-    code =
-        back_up(session->store, arguments->words[0], keep_count, &backup, &err);
+    code = check_client(session->client, arguments->words[0], keep_count, &err);
     if (code == COLANDER_OK)
-        code = print_backup(session, &backup, arguments->words[0], &err);
+        code = find_place(arguments->words[0], &to, &err);
+    if (code == COLANDER_OK)
+        code = back_up(session->store, to, keep_count, &backup, &err);
+    if (code == COLANDER_OK)
+        code = print_backup(session, &backup, to, &err);
+    free(to);
     return code == COLANDER_OK ? SESSION_FINE : session_fail(session, &err);
 }
 
@@ -141,15 +246,15 @@ const struct command command_backup = {
         "The server and the keys are those of other programs for S3:\n"
         "AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, ~/.aws/config and so on.\n"
         "\n"
-        "No other program may have the store open for writing. A program\n"
-        "that writes makes backups itself: colander_store_backup,\n"
-        "store:backup.\n",
+        "If a program has the store open, it must be a server, which makes\n"
+        "it; others make backups themselves: store:backup in Lua. For the\n"
+        "address of a server (http://...), DIR|ADDRESS is that of its option\n"
+        "--backup-to, and --keep is not for others.\n",
     .examples = "  colander backup data backups\n"
                 "  colander backup data backups --keep 7\n"
                 "  colander backup data s3://backups/data --keep 7\n",
     .options = backup_options,
     .store = COMMAND_READS_WHOLE,
-    .answers_requests = true,
     .word_count_min = 1,
     .run = run_backup,
 };

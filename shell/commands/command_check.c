@@ -16,13 +16,13 @@ static enum colander_code
 check_store(struct session *session, bool repairs, struct colander_check *check,
             struct colander_error *err)
 {
-    enum colander_code code =
-        colander_store_check(session->store, check, report_finding, NULL, err);
+    enum colander_code code = colander_store_check(
+        session->store, check, report_finding, session, err);
 
 #ifdef COLANDER_FILTERS
     if (code == COLANDER_OK)
         code = colander_store_check_filters(session->store, repairs, check,
-                                            report_finding, NULL, err);
+                                            report_finding, session, err);
 #else
     (void)repairs;
 #endif
@@ -30,7 +30,8 @@ check_store(struct session *session, bool repairs, struct colander_check *check,
 }
 
 static enum colander_code
-print_summary(const struct colander_check *check, struct colander_error *err)
+print_summary(const struct session *session, const struct colander_check *check,
+              struct colander_error *err)
 {
     struct report report = REPORT_EMPTY;
 
@@ -52,7 +53,7 @@ print_summary(const struct colander_check *check, struct colander_error *err)
                    ", %s of unfinished writes: the next open for writing "
                    "removes or rebuilds them",
                    NUMBER_OF(check->leftover_count, "leftover"));
-    return report_print(&report, stdout, err);
+    return report_print(&report, session_out(session), err);
 }
 
 #ifdef COLANDER_CLUSTER
@@ -81,7 +82,7 @@ check_backups(struct session *session, const char *address, bool repairs)
     if (repairs)
         return session_complain(session, SESSION_USAGE,
                                 "backups at an address cannot be repaired");
-    code = cluster_check(address, &check, report_finding, NULL, &err);
+    code = cluster_check(address, &check, report_finding, session, &err);
     if (code == COLANDER_OK)
         code = print_objects(&check, &err);
     if (code != COLANDER_OK)
@@ -90,42 +91,90 @@ check_backups(struct session *session, const char *address, bool repairs)
 }
 #endif
 
+/* Checks the store that is open. */
+static enum session_exit
+check_open(struct session *session, bool repairs, struct colander_check *check)
+{
+    struct colander_error err;
+    enum colander_code code = check_store(session, repairs, check, &err);
+
+    if (code == COLANDER_OK)
+        code = print_summary(session, check, &err);
+    if (code != COLANDER_OK)
+        return session_fail(session, &err);
+    return check->finding_count > check->repaired_count ? SESSION_DAMAGED
+                                                        : SESSION_FINE;
+}
+
+static bool
+is_cancelled(void *context)
+{
+    (void)context;
+    return interrupt_happened();
+}
+
+/* Checks the store of a server, which cannot lack what an open needs. */
+static enum session_exit
+check_for_client(struct session *session, bool repairs)
+{
+    struct colander_check check = {.is_cancelled = is_cancelled};
+
+    if (repairs && session->is_read_only)
+        return session_complain(session, SESSION_FAILED,
+                                "the server has opened the store to read");
+    return check_open(session, repairs, &check);
+}
+
+/* Opens the store, with what a repair of it needs. */
+static enum colander_code
+open_store(struct session *session, const char *path, bool repairs,
+           struct colander_check *check, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (repairs)
+        code = colander_store_repair(path, check, report_finding, session, err);
+    return code == COLANDER_OK ? session_open(session, path,
+                                              repairs ? COLANDER_OPEN_EXISTING
+                                                      : COLANDER_OPEN_READ_ONLY,
+                                              err)
+                               : code;
+}
+
 static enum session_exit
 run_check(struct session *session, const struct arguments *arguments)
 {
     const bool repairs = arguments_has(arguments, "repair");
+    const char *store = arguments->words[0];
     struct colander_check check = {.file_count = 0};
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code;
 
+    if (session->client != NULL)
+        return check_for_client(session, repairs);
     interrupt_ends_program();
+    if (command_is_elsewhere(store)) {
+        (void)command_run_elsewhere(session, arguments, &status);
+        return status;
+    }
 #ifdef COLANDER_CLUSTER
-    if (cluster_is_address(arguments->words[0]))
-        return check_backups(session, arguments->words[0], repairs);
+    if (cluster_is_address(store))
+        return check_backups(session, store, repairs);
 #endif
-    if (repairs)
-        code = colander_store_repair(arguments->words[0], &check,
-                                     report_finding, NULL, &err);
-    if (code == COLANDER_OK)
-        code = session_open(
-            session, arguments->words[0],
-            repairs ? COLANDER_OPEN_EXISTING : COLANDER_OPEN_READ_ONLY, &err);
-    if (code == COLANDER_OK)
-        code = check_store(session, repairs, &check, &err);
-    if (code == COLANDER_OK)
-        code = print_summary(&check, &err);
+    code = open_store(session, store, repairs, &check, &err);
+    if (code == COLANDER_BUSY &&
+        command_run_elsewhere(session, arguments, &status))
+        return status;
     if (code != COLANDER_OK)
-        status = session_fail(session, &err);
-    else if (check.finding_count > check.repaired_count)
-        status = SESSION_DAMAGED;
-    return session_finish(session, status);
+        return session_fail(session, &err);
+    return session_finish(session, check_open(session, repairs, &check));
 }
 
 static const struct argument_option options[] = {
     OPTION_FLAG("repair", "rebuild what can be rebuilt without loss: value\n"
                           "filters, the record of options (with defaults),\n"
-                          "CURRENT; no other program may have the store open"),
+                          "CURRENT"),
     OPTIONS_END,
 };
 
@@ -147,6 +196,7 @@ const struct command command_check = {
                 "  colander check data --repair\n",
     .options = options,
     .store = COMMAND_OPENS,
+    .goes_elsewhere = true,
     .word_count_min = 1,
     .run = run_check,
 };

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define CLIENT_BUDGET_MAX ((uint64_t)1 << 30) /* of a server's memory */
+
 /* ------------------------------------------------------------- options --- */
 
 static enum colander_code
@@ -126,7 +128,7 @@ read_options(const struct arguments *arguments, const char ***paths,
 
 /* Changes the options that are given, and keeps the others. */
 static enum colander_code
-change_options(struct colander_family *family,
+change_options(const struct session *session, struct colander_family *family,
                const struct arguments *arguments, bool *is_on,
                struct colander_error *err)
 {
@@ -141,6 +143,12 @@ change_options(struct colander_family *family,
     code = read_options(arguments, &paths, &options, err);
     if (code == COLANDER_OK)
         code = filter_words_read(arguments, &word_columns, &options, err);
+    if (code == COLANDER_OK && session->client != NULL &&
+        options.memory_budget > CLIENT_BUDGET_MAX &&
+        options.memory_budget > old.memory_budget)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--memory-budget: in a server the filters of a "
+                             "family take at most 1g");
     if (code == COLANDER_OK && arguments->choice_count > 0)
         code = colander_family_set_filters(family, &options, err);
     *is_on = options.is_on;
@@ -151,8 +159,8 @@ change_options(struct colander_family *family,
 }
 
 static enum colander_code
-print_summary(struct colander_family *family, bool is_on, uint64_t count,
-              struct colander_error *err)
+print_summary(const struct session *session, struct colander_family *family,
+              bool is_on, uint64_t count, struct colander_error *err)
 {
     struct filter_report filters;
     struct report report = REPORT_EMPTY;
@@ -173,7 +181,7 @@ print_summary(struct colander_family *family, bool is_on, uint64_t count,
             report_line(&report, "note",
                         "for families that loads will create; those that are "
                         "there keep their options: refilter each");
-        code = report_print(&report, stdout, err);
+        code = report_print(&report, session_out(session), err);
     }
     filter_report_release(&filters);
     return code;
@@ -187,7 +195,7 @@ print_notes(const struct session *session, struct colander_family *family,
     struct report report = REPORT_EMPTY;
 
     filter_words_add_notes(family, &report);
-    (void)fflush(stdout);
+    (void)fflush(session_out(session));
     return report_print(&report, session_err(session), err);
 }
 
@@ -202,11 +210,11 @@ run_refilter(struct session *session, const struct arguments *arguments)
 
     code = session_family(session, arguments->words[0], &family, &err);
     if (code == COLANDER_OK)
-        code = change_options(family, arguments, &is_on, &err);
+        code = change_options(session, family, arguments, &is_on, &err);
     if (code == COLANDER_OK && is_on)
         code = colander_family_refilter(family, &count, &err);
     if (code == COLANDER_OK)
-        code = print_summary(family, is_on, count, &err);
+        code = print_summary(session, family, is_on, count, &err);
     if (code == COLANDER_OK && arguments_has(arguments, "words"))
         code = print_notes(session, family, &err);
     colander_family_close(family);

@@ -9,6 +9,10 @@
 
 #include <stdio.h>
 
+static const char is_open[] =
+    "salvage is for stores that cannot be opened, and 'colander backup' copies "
+    "this one";
+
 static enum colander_code
 print_summary(const struct colander_salvage *salvage,
               struct colander_error *err)
@@ -36,6 +40,9 @@ copy(struct session *session, const char *from, const char *to,
     struct colander_error close_err;
     enum colander_code code = colander_salvage_options(from, to, &options, err);
 
+    if (code == COLANDER_BUSY)
+        return COLANDER_FAIL(err, code, "'%s' is open in another process: %s",
+                             from, is_open);
     if (code != COLANDER_OK)
         return code;
     options.mode = COLANDER_OPEN_NEW;
@@ -43,7 +50,7 @@ copy(struct session *session, const char *from, const char *to,
     if (code != COLANDER_OK)
         return code;
     code = colander_store_salvage(session->store, from, salvage, report_finding,
-                                  NULL, err);
+                                  session, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "'%s' has only some of the families", to);
     if (session_close(session, &close_err) != COLANDER_OK &&
@@ -85,6 +92,7 @@ const struct command command_salvage = {
         "--help for damage that can be repaired without loss.\n",
     .examples = "  colander salvage data data.new\n",
     .options = options_none,
+    .instead = is_open,
     .store = COMMAND_OPENS,
     .word_count_min = 2,
     .run = run_salvage,

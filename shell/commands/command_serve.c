@@ -216,6 +216,9 @@ run_serve(struct session *session, const struct arguments *arguments)
     options.runs_lua = arguments_has(arguments, "lua");
     options.backup_to = arguments_value(arguments, "backup-to");
     options.is_read_only = arguments_has(arguments, "read-only");
+    if (arguments_number(arguments, "backup-max", &options.backup_max, &err) !=
+        COLANDER_OK)
+        return session_misused(session, &err);
     if (read_network(session, arguments, &options, &token, certificate, &err) !=
         COLANDER_OK)
         status = session_misused(session, &err);
@@ -252,6 +255,7 @@ static const struct argument_option options[] = {
                        "that read"),
     OPTION("backup-to", "DIR|ADDRESS",
            "where backups go that clients of --listen ask for"),
+    OPTION("backup-max", "N", "how many there may be (100)"),
     OPTIONS_END,
 };
 

@@ -1,5 +1,6 @@
 /* See report.h. SPDX-License-Identifier: MIT */
 #include "shell/report.h"
+#include "shell/session.h"
 #include "shell/text.h"
 
 #include <inttypes.h>
@@ -77,9 +78,10 @@ report_release(struct report *report)
 void
 report_finding(void *context, const char *file, const char *what)
 {
-    (void)context;
-    printf("%s: %s\n", file, what);
-    (void)fflush(stdout);
+    FILE *out = session_out(context);
+
+    fprintf(out, "%s: %s\n", file, what);
+    (void)fflush(out);
 }
 
 /* ------------------------------------------------------------- numbers --- */

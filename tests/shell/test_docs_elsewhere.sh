@@ -27,7 +27,7 @@ chmod 600 token
 
 # Commands that a server runs; others need the store for themselves.
 served='find|get|export|group|families|columns|stats|load|put|update|delete'
-served+='|retain|copy|rename|drop'
+served+='|retain|copy|rename|drop|check|refilter'
 
 # Not run: what does not end by itself, or has nothing to do with a store here.
 unused='colander (serve|demo|completion|help)|--follow|--share|colander shell'
@@ -83,7 +83,7 @@ usual() { # COMMAND
         -e '/^where /s/ in [0-9.]+ .*//' -e 's/ in [0-9.]+ (s|ms)\b.*/ in N/' \
         -e 's/\([0-9.,]+ [kMG]?B\/s\)//' \
         -e 's/01[0-9A-HJKMNP-TV-Z]{24}/KEY/g' |
-        if [[ $1 =~ colander\ (families|stats|backup|check) ]]; then
+        if [[ $1 =~ colander\ (families|stats|backup|check|refilter) ]]; then
             sed -E -e 's/[0-9][0-9,.]*/N/g' -e 's/[ -]+/ /g'
         else
             cat
@@ -94,8 +94,11 @@ usual() { # COMMAND
 try() { # COMMAND
     local status=0
 
+    local held=$served
+
+    [ "$mode" = addressed ] || held+='|backup' # to a directory of the client
     if [ "$mode" = closed ] ||
-        grep -Eq "colander " <<<"$(sed -E "s/colander ($served) //g" <<<"$1")"; then
+        grep -Eq "colander " <<<"$(sed -E "s/colander ($held) //g" <<<"$1")"; then
         release
     else
         hold

@@ -241,22 +241,17 @@ done
 run 0 get "$url/" tweets t008443 --select likes # a slash may follow
 
 # What a server does not do.
-run 2 backup "$url" copy
-says "colander: backup: '$url' is the address of a server, which does not do this: name the directory of a store"
 run 2 shell "$url" -e 'return 1'
 says "colander: shell: '$url' is the address of a server, which does not do this: name the directory of a store"
-run 2 refilter "$url" tweets
-run 1 refilter demo tweets
-says_some 'the store is held by process'
-for words in 'word=help' 'word=refilter&word=demo&word=tweets' \
+for words in 'word=help' 'word=salvage&word=demo&word=x' \
     'word=find&word=demo&word=--help' 'word=stats&word=--help' \
-    'word=shell&word=demo&word=-e&word=os.exit()' 'word=backup&word=demo&word=x' \
+    'word=shell&word=demo&word=-e&word=os.exit()' 'word=restore&word=demo&word=x' \
     'word=serve&word=demo' 'word=completion&word=bash' 'word=demo&word=x'; do
     curl -sS --unix-socket demo/SOCKET http://x/command -d "$words" >out
-    grep -aq '^e.*colander: [a-z]*: a server runs only commands that read or write rows$' \
+    grep -aq '^e.*colander: [a-z]*: a server runs only commands that need its store$' \
         <(tr '\000' '.' <out) || complain "$words: $(tr '\000' '.' <out)"
 done
-[ ! -e x ] || complain 'a server makes a backup'
+[ ! -e x ] || complain 'a server makes a store'
 curl -sS --unix-socket demo/SOCKET http://x/command \
     -d 'word=export&word=demo&word=tweets&word=lang=pl&word=--output&word=planted' \
     >out

@@ -207,8 +207,6 @@ done
 # What a server does not do.
 run 2 load "$url" f files/a.jsonl --follow
 says 'colander: load: only a file of this machine can be followed, by the process that has the store open'
-run 2 backup "$url" copy
-says "colander: backup: '$url' is the address of a server, which does not do this: name the directory of a store"
 stop
 
 # A server that only reads.
