@@ -456,6 +456,13 @@ colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
  * handler. The cursor must stay open until this call returns. */
 COLANDER_API void colander_cursor_cancel(struct colander_cursor *cursor);
 
+/* Pauses the cursor after that time: next fails with BUSY where it would read
+ * one more row, and continues there when it is called again. 0 ends the pause,
+ * or what would become one. So a thread that must not wait reads as far as it
+ * gets, and another one the rest. */
+COLANDER_API void colander_cursor_pause(struct colander_cursor *cursor,
+                                        uint64_t time_us);
+
 /* Closes the cursor. NULL is allowed. */
 COLANDER_API void colander_cursor_close(struct colander_cursor *cursor);
 

@@ -106,28 +106,37 @@ end(struct answer *answer, struct colander_error *failure)
         atomic_store(&answer->stop, ANSWER_LEFT);
 }
 
+/* Does a step of writing, and returns with the lock. */
 static void
-run(struct job *job)
+write_step(struct answer *answer, bool begins)
 {
-    struct answer *answer = (struct answer *)job;
+    struct writer *writer = answer->writer;
     struct colander_error err;
     bool is_end = false;
-    bool is_last;
     enum colander_code code = COLANDER_OK;
 
     err.code = COLANDER_OK;
     if (answer_stopped(answer) != ANSWER_GOES_ON)
         code = COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
     else
-        code = answer->writer->write(answer->writer, answer, &answer->next,
-                                     &is_end, &err);
-    if (answer->writer->body != NULL && (is_end || code != COLANDER_OK))
-        body_close(answer->writer->body);
+        code = (begins ? writer->begin : writer->write)(
+            writer, answer, &answer->next, &is_end, &err);
+    if (writer->body != NULL && (is_end || code != COLANDER_OK))
+        body_close(writer->body);
     pthread_mutex_lock(&answer->lock);
     answer->is_working = false;
     answer->is_ended = is_end;
     if (code != COLANDER_OK)
         end(answer, &err);
+}
+
+static void
+run(struct job *job)
+{
+    struct answer *answer = (struct answer *)job;
+    bool is_last;
+
+    write_step(answer, false);
     is_last = answer->connection == NULL;
     if (!is_last) {
         turn(answer);
@@ -157,15 +166,28 @@ answer_create(const struct answers *answers, struct writer *writer)
     return answer;
 }
 
-void
+bool
 answer_start(struct answer *answer, struct MHD_Connection *connection)
 {
-    pthread_mutex_lock(&answer->lock);
+    bool has_begun;
+
     answer->connection = connection;
-    answer->is_suspended = true;
-    MHD_suspend_connection(connection);
-    submit(answer);
+    if (answer->writer->begin == NULL) {
+        pthread_mutex_lock(&answer->lock);
+    } else {
+        answer->is_working = true;
+        write_step(answer, true);
+    }
+    has_begun = answer->is_ended || answer->next.size >= ANSWER_STEP;
+    if (has_begun) {
+        turn(answer);
+    } else {
+        answer->is_suspended = true;
+        MHD_suspend_connection(connection);
+        submit(answer);
+    }
     pthread_mutex_unlock(&answer->lock);
+    return has_begun;
 }
 
 void

@@ -4,7 +4,8 @@
  * A writer appends to a buffer, step by step, while the connection sends the
  * one before. If both are full, the writer has to wait and no thread does; if
  * both are empty, the connection is suspended. So a client that reads slowly
- * holds two buffers and a cursor. Only a writer that cannot stop in the middle
+ * holds two buffers and a cursor. What is short is written by the connection's
+ * thread itself. Only a writer that cannot stop in the middle
  * waits for its client, in a thread that has nothing else to do.
  *
  * What fails before anything was sent becomes a reply with the status of the
@@ -34,6 +35,12 @@ struct writer {
     /* Appends some bytes, at least ANSWER_STEP unless *is_end is set to true.
      * A failure leaves whole frames in `bytes`. */
     enum colander_code (*write)(struct writer *writer, struct answer *answer,
+                                struct colander_buffer *bytes, bool *is_end,
+                                struct colander_error *err);
+
+    /* The same, in the thread of the connection, so in little time: it may
+     * append any number of bytes, and write the rest. NULL: it cannot. */
+    enum colander_code (*begin)(struct writer *writer, struct answer *answer,
                                 struct colander_buffer *bytes, bool *is_end,
                                 struct colander_error *err);
 
@@ -76,8 +83,9 @@ struct answers {
 struct answer *answer_create(const struct answers *answers,
                              struct writer *writer);
 
-/* Suspends the connection, and has the answer written. */
-void answer_start(struct answer *answer, struct MHD_Connection *connection);
+/* Has the answer written. Returns whether it has begun, or else suspends the
+ * connection. */
+bool answer_start(struct answer *answer, struct MHD_Connection *connection);
 
 /* Has it written, while the body of the request comes. */
 void answer_begin(struct answer *answer, struct MHD_Connection *connection);

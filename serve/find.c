@@ -1,6 +1,7 @@
 /* See find.h. SPDX-License-Identifier: MIT */
 #include "serve/find.h"
 #include "columns/partitions.h"
+#include "core/clock.h"
 #include "core/fields.h"
 #include "serve/changes.h"
 #include "serve/question.h"
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 
 #define MATCHED_COLUMN "_matched"
+#define SHORT_US 100 /* about as long as another thread takes to begin */
 
 /* Bytes of rows in order that are held; others wait in a file. */
 #define ORDERED_SIZE_MAX ((size_t)64 << 20)
@@ -377,6 +379,7 @@ next_row(struct find *find, bool *is_row, struct colander_result *result,
     return code;
 }
 
+/* Writes rows until there are enough bytes, or the cursor is paused. */
 static enum colander_code
 write_rows(struct writer *writer, struct answer *answer,
            struct colander_buffer *bytes, bool *is_end,
@@ -401,6 +404,25 @@ write_rows(struct writer *writer, struct answer *answer,
     }
     *is_end = code == COLANDER_OK && !is_row;
     return *is_end ? append_end(find, bytes, err) : code;
+}
+
+/* Most finds are over sooner than a worker would begin. */
+static enum colander_code
+write_first_rows(struct writer *writer, struct answer *answer,
+                 struct colander_buffer *bytes, bool *is_end,
+                 struct colander_error *err)
+{
+    struct find *find = (struct find *)writer;
+    const uint64_t end = clock_us() + SHORT_US;
+    enum colander_code code = begin_find(find, answer, err);
+    const uint64_t now = clock_us();
+
+    if (code != COLANDER_OK || now >= end)
+        return code;
+    colander_cursor_pause(find->cursor, end - now);
+    code = write_rows(writer, answer, bytes, is_end, err);
+    colander_cursor_pause(find->cursor, 0);
+    return code == COLANDER_BUSY ? COLANDER_OK : code;
 }
 
 /* -------------------------------------------------------------- one row --- */
@@ -518,6 +540,10 @@ make(struct server *server, struct parameters *parameters, bool is_get,
         destroy_find(&find->writer);
         return code;
     }
+    if (is_get)
+        find->writer.begin = write_row;
+    else if (find->question.order == NULL && !find->question.wants_hints)
+        find->writer.begin = write_first_rows;
     find->writer.content_type =
         find->question.is_msgpack ? REPLY_MSGPACK : REPLY_JSONL;
     *writer = &find->writer;

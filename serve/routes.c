@@ -355,10 +355,11 @@ make_answer(struct server *server, struct MHD_Connection *connection,
     }
     visitor_begin(server->visitors, visitor_of(connection), request->answer,
                   request->stream, deadline_ns);
-    if (request->stream != NULL)
-        answer_begin(request->answer, connection);
-    else
-        answer_start(request->answer, connection);
+    if (request->stream == NULL)
+        return answer_start(request->answer, connection)
+                   ? answer_respond(request->answer)
+                   : 0;
+    answer_begin(request->answer, connection);
     return 0;
 }
 

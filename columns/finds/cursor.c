@@ -232,6 +232,12 @@ colander_cursor_cancel(struct colander_cursor *cursor)
                           memory_order_relaxed);
 }
 
+void
+colander_cursor_pause(struct colander_cursor *cursor, uint64_t time_us)
+{
+    cursor->find.pause_us = time_us == 0 ? 0 : clock_us() + time_us;
+}
+
 static void
 add_counts(struct colander_explain *all, const struct colander_explain *more)
 {
@@ -293,7 +299,7 @@ step_scan(struct colander_cursor *cursor, struct colander_result *result,
     enum colander_code code;
 
     do {
-        code = find_check_cancelled(&cursor->find, err);
+        code = find_check_pause(&cursor->find, err);
         if (code != COLANDER_OK)
             return code;
         code = engine_cursor_next(cursor->scan, &is_row, &result->key,

@@ -373,13 +373,13 @@ hold_rows(struct cursor_candidates *candidates, struct colander_error *err)
         return COLANDER_OK;
     while (candidates->key_next == candidates->key_count &&
            !candidates->is_end) {
-        code = find_check_cancelled(candidates->find, err);
+        code = find_check_pause(candidates->find, err);
         if (code == COLANDER_OK)
             code = fetch_keys(candidates, err);
         if (code != COLANDER_OK)
             return code;
     }
-    code = find_check_cancelled(candidates->find, err);
+    code = find_check_pause(candidates->find, err);
     if (code != COLANDER_OK || candidates->key_next == candidates->key_count)
         return code;
     begin_reading_ahead(candidates);
@@ -436,7 +436,7 @@ cursor_candidates_next(struct cursor_candidates *candidates,
                 return code;
             }
         }
-        code = find_check_cancelled(find, err);
+        code = find_check_pause(find, err);
         if (code != COLANDER_OK)
             return code;
         index = candidates->row_next++;

@@ -21,6 +21,7 @@ struct find {
     uint32_t thread_count;                  /* as in the query */
     bool is_timed;
     atomic_bool is_cancelled;
+    uint64_t pause_us; /* of the clock, when it is paused; 0: never */
     struct colander_explain explain;
 };
 
@@ -51,6 +52,16 @@ find_check_cancelled(const struct find *find, struct colander_error *err)
     if (!atomic_load_explicit(&find->is_cancelled, memory_order_relaxed))
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
+}
+
+/* The same between two rows, where the find can also go on later: fails with
+ * BUSY if it is paused. */
+COLANDER_CHECKED static inline enum colander_code
+find_check_pause(const struct find *find, struct colander_error *err)
+{
+    if (find->pause_us != 0 && clock_us() >= find->pause_us)
+        return COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
+    return find_check_cancelled(find, err);
 }
 
 /* Returns microseconds of a clock, or 0 if the find is not timed. */

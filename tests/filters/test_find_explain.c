@@ -9,6 +9,7 @@
 #include "support/filter_files.h"
 #include "support/scoped.h"
 
+#include "core/clock.h"
 #include "filters/settings.h"
 
 #define FILES 10
@@ -302,4 +303,67 @@ FIXTURE_TEST(rows_in_no_file_are_found_among_recent_rows)
     assert_int_equal(explain.recent_found, 1);
     assert_int_equal(explain.rows_returned, 1);
     assert_int_equal(explain.files_read, 0);
+}
+
+/* Reads a find to its end, paused before each row by a pause that is over when
+ * it is asked. Returns the number of rows. */
+static uint64_t
+read_with_pauses(struct colander_cursor *cursor, struct colander_cursor *other)
+{
+    struct colander_result result, wanted;
+    uint64_t count = 0;
+    bool is_row;
+
+    do {
+        const uint64_t start = clock_us();
+
+        colander_cursor_pause(cursor, 1);
+        while (clock_us() < start + 2)
+            continue;
+        for (int i = 0; i < 2; i++) {
+            FAILS(colander_cursor_next(cursor, &is_row, &result, why()),
+                  COLANDER_BUSY);
+            assert_string_equal(error_text(), "the find is paused");
+            assert_false(is_row);
+        }
+        colander_cursor_pause(cursor, 0);
+        OK(colander_cursor_next(cursor, &is_row, &result, NULL));
+        assert_int_equal(is_row, next_row(other, &wanted));
+        if (is_row)
+            assert_int_equal(colander_slice_compare(result.key, wanted.key), 0);
+        count += is_row;
+    } while (is_row);
+    return count;
+}
+
+FIXTURE_TEST(find_that_is_paused_continues_where_it_was)
+{
+    struct colander_family *family = fill_family(fixture);
+    struct colander_query query = usual_query();
+
+    for (int reverse = 0; reverse < 2; reverse++) {
+        SCOPED_PREDICATE group = equal("group", colander_integer(-5));
+        SCOPED_PREDICATE city = equal("city", colander_text("city 3"));
+        SCOPED_CURSOR candidates = NULL;
+        SCOPED_CURSOR scan = NULL;
+        struct colander_cursor *others[2];
+        struct colander_explain explain;
+
+        query.is_reverse = reverse == 1;
+        query.where = group;
+        OK(colander_family_find(family, &query, &candidates, NULL));
+        OK(colander_family_find(family, &query, &others[0], NULL));
+        assert_int_equal(read_with_pauses(candidates, others[0]),
+                         FILES * ROWS / 1000);
+        colander_cursor_explain(candidates, &explain);
+        assert_int_equal(explain.plan, COLANDER_PLAN_CANDIDATES);
+        query.where = city;
+        OK(colander_family_find(family, &query, &scan, NULL));
+        OK(colander_family_find(family, &query, &others[1], NULL));
+        assert_int_equal(read_with_pauses(scan, others[1]), FILES * ROWS / 4);
+        colander_cursor_explain(scan, &explain);
+        assert_int_equal(explain.plan, COLANDER_PLAN_SCAN);
+        colander_cursor_close(others[0]);
+        colander_cursor_close(others[1]);
+    }
 }
