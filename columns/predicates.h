@@ -161,6 +161,13 @@ colander_predicate_words(const struct colander_predicate *predicate,
                          struct colander_buffer *words,
                          struct colander_error *err);
 
+/* Appends the paths of ranges and prefixes, each with a zero byte after it. A
+ * path may be repeated. Filters look for these by the order of the column. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_predicate_range_paths(const struct colander_predicate *predicate,
+                               struct colander_buffer *paths,
+                               struct colander_error *err);
+
 /* Matches if there is nothing at `path`. */
 COLANDER_API COLANDER_CHECKED struct colander_predicate *
 colander_where_missing(const char *path, struct colander_error *err);

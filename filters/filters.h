@@ -77,6 +77,14 @@ struct colander_filter_options {
      * in predicates; none: all. Searches in others, or in any column, scan. */
     const char *const *word_columns;
     size_t word_column_count;
+
+    /* Columns, each with everything below it, that have lists of rows in their
+     * order even beyond order_budget, and columns that never do: up to 64 paths
+     * each. What is in both lists never does. */
+    const char *const *ordered;
+    size_t ordered_count;
+    const char *const *unordered;
+    size_t unordered_count;
 };
 
 /* Sets the defaults. */
@@ -180,6 +188,44 @@ colander_family_filter_stats(struct colander_family *family,
 {
     return colander_family_filter_stats_sized(family, stats, sizeof(*stats),
                                               err);
+}
+
+/* How the values of one column are kept in order, by which ranges, prefixes and
+ * the first rows are found. Values of one type in one part are counted as one
+ * piece; all numbers are one type. */
+struct colander_order_stats {
+    size_t struct_size; /* bytes that the library filled */
+
+    uint64_t ordered_count;     /* pieces in order; the others are not, */
+    uint64_t few_count;         /*   as so few values are read faster, */
+    uint64_t over_budget_count; /*   as other columns were cheaper, */
+    uint64_t no_budget_count;   /*   as order_budget was 0, */
+    uint64_t refused_count;     /*   or as the option `unordered` says */
+    uint64_t unknown_count; /* parts of older versions or without orders, and
+                             * files without a filter: the column may be there
+                             */
+    uint64_t value_count;  /* values of pieces in order, counted in each row, */
+    uint64_t listed_count; /* values that are listed: many rows have each */
+    uint64_t group_count;  /* groups of rows with the other values */
+    uint64_t size;         /* bytes of all this */
+};
+
+/* Returns the state for the column at a path, all zero if there is none. Reads
+ * a block or two of each part. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_order_stats_sized(struct colander_family *family,
+                                  const char *column,
+                                  struct colander_order_stats *stats,
+                                  size_t struct_size,
+                                  struct colander_error *err);
+
+COLANDER_CHECKED static inline enum colander_code
+colander_family_order_stats(struct colander_family *family, const char *column,
+                            struct colander_order_stats *stats,
+                            struct colander_error *err)
+{
+    return colander_family_order_stats_sized(family, column, stats,
+                                             sizeof(*stats), err);
 }
 
 /* How often the filters of a family are wrong. Every part of a filter that the

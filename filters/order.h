@@ -68,11 +68,21 @@ struct order_span order_span_of_prefix(const struct colander_value *prefix);
 
 struct order_builder;
 
+/* Whether a column is to have lists and groups. */
+enum order_wish {
+    ORDER_IF_CHEAP, /* while the budget lasts */
+    ORDER_ALWAYS,   /* before the others, and beyond the budget */
+    ORDER_NEVER,
+};
+
 /* Returns NULL if memory is short. */
 struct order_builder *order_builder_create(void);
 
 /* NULL is allowed. */
 void order_builder_destroy(struct order_builder *builder);
+
+/* Sets what is wished of the columns of the next values (IF_CHEAP). */
+void order_builder_wish(struct order_builder *builder, enum order_wish wish);
 
 /* Adds a value of a row, but for null. `entry` is its locator_entry, if it is a
  * scalar. Requires ascending rows. Never fails: if memory is short, or the part
@@ -142,6 +152,24 @@ struct order_column_view {
     struct order_entries groups;
 };
 
+/* Why a column has neither values nor groups. */
+enum order_reason {
+    ORDER_HAS_SOME,    /* it has */
+    ORDER_FEW,         /* so few values are read faster */
+    ORDER_OVER_BUDGET, /* other columns were cheaper */
+    ORDER_NO_BUDGET,
+    ORDER_REFUSED, /* ORDER_NEVER */
+    ORDER_ABSENT,  /* the part has no such column */
+    ORDER_UNKNOWN, /* it may be missing in the block */
+};
+
+/* Finds the column of a type (as of order_value) in a block as of order_find.
+ */
+COLANDER_CHECKED enum colander_code
+order_look(struct colander_slice block, uint64_t path_hash,
+           enum colander_type type, struct order_column_view *column,
+           enum order_reason *reason, struct colander_error *err);
+
 /* Where to look for the rows of a range. */
 enum order_where {
     ORDER_NOWHERE, /* there are none */
@@ -174,6 +202,11 @@ uint64_t order_hash(const struct order_answer *answer, uint32_t i);
 
 /* Returns the place of group `i` of the answer. */
 uint32_t order_group_place(const struct order_answer *answer, uint32_t i);
+
+/* Returns the bytes of the groups from `place` to before `end` in a block that
+ * begins at `first_place`. */
+uint64_t order_groups_size(struct colander_slice block, uint32_t first_place,
+                           uint32_t place, uint32_t end);
 
 /* Returns whether a block that begins at `first_place` has a group. */
 bool order_has_group(struct colander_slice block, uint32_t first_place,

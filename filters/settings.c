@@ -10,9 +10,10 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#define SETTINGS_VERSION 3
+#define SETTINGS_VERSION 4
 #define SETTINGS_VERSION_ORDER 2 /* the first with order_budget and words, */
-#define SETTINGS_VERSION_WORD_COLUMNS 3 /* and with columns of words */
+#define SETTINGS_VERSION_WORD_COLUMNS 3 /* and with columns of words, */
+#define SETTINGS_VERSION_ORDERED 4      /* and those in order or not */
 #define SEGMENT_MAX (1u << 16)
 #define HASH_BITS_MIN 16
 #define TREE_ORDER_MAX 1024
@@ -82,79 +83,47 @@ check_options(const struct colander_filter_options *options,
                 err, COLANDER_INVALID, "%s must be %.15g to %.15g, not %.15g",
                 bounds[i].name, bounds[i].min, bounds[i].max, bounds[i].value);
     }
-    if (options->unfiltered_count > FILTER_PATHS_MAX)
-        return COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "at most %d columns can be unfiltered, not %zu",
-                             FILTER_PATHS_MAX, options->unfiltered_count);
-    if (options->word_column_count > FILTER_PATHS_MAX)
-        return COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "at most %d columns can be listed for words, not "
-                             "%zu",
-                             FILTER_PATHS_MAX, options->word_column_count);
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        const size_t count = option_list_count(options, i);
+
+        if (count > FILTER_PATHS_MAX)
+            return COLANDER_FAIL(
+                err, COLANDER_LIMIT, "%s has at most %d columns, not %zu",
+                filter_option_lists[i].name, FILTER_PATHS_MAX, count);
+    }
     return COLANDER_OK;
-}
-
-static enum colander_code
-hash_paths(const char *const *paths, size_t count, uint64_t *hashes,
-           struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code = path_hash_of_text(paths[i], &hashes[i], err);
-    return code;
 }
 
 static enum colander_code
 hash_columns(struct settings *settings, struct colander_error *err)
 {
     const struct colander_filter_options *options = &settings->options;
-    enum colander_code code =
-        hash_paths(options->unfiltered, options->unfiltered_count,
-                   settings->unfiltered, err);
+    enum colander_code code = COLANDER_OK;
 
-    settings->unfiltered_count = (uint32_t)options->unfiltered_count;
-    if (code == COLANDER_OK)
-        code = hash_paths(options->word_columns, options->word_column_count,
-                          settings->word_columns, err);
-    if (options->words)
-        settings->word_column_count = (uint32_t)options->word_column_count;
+    for (size_t i = 0; i < OPTION_LISTS && code == COLANDER_OK; i++) {
+        const char *const *paths = option_list_paths(options, i);
+        struct path_list *list = &settings->lists[i];
+
+        for (;
+             list->count < option_list_count(options, i) && code == COLANDER_OK;
+             list->count++)
+            code = path_hash_of_text(paths[list->count],
+                                     &list->hashes[list->count], err);
+    }
+    if (!options->words)
+        settings->lists[LIST_WORD_COLUMNS].count = 0;
     return code;
 }
 
-/* An older program has no word_columns. */
+/* An older program has fewer lists. */
 void
 colander_filter_options_release(struct colander_filter_options *options)
 {
     free((void *)options->unfiltered);
-    options->unfiltered = NULL;
-    options->unfiltered_count = 0;
-    if (options->struct_size <=
-        offsetof(struct colander_filter_options, word_column_count))
-        return;
-    options->word_columns = NULL;
-    options->word_column_count = 0;
-}
-
-/* Moves the texts of some paths to *text, and behind them. */
-static void
-copy_paths(const char *const *from, size_t count, const char **paths,
-           char **text)
-{
-    for (size_t i = 0; i < count; i++) {
-        paths[i] = *text;
-        *text = stpcpy(*text, from[i]) + 1;
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        if (options->struct_size > filter_option_lists[i].count)
+            option_list_set(options, i, NULL, 0);
     }
-}
-
-static size_t
-size_of_paths(const char *const *paths, size_t count)
-{
-    size_t size = count * sizeof(char *);
-
-    for (size_t i = 0; i < count; i++)
-        size += strlen(paths[i]) + 1;
-    return size;
 }
 
 /* The lists of paths and their texts are one block of memory. */
@@ -163,24 +132,33 @@ settings_copy_options(const struct colander_filter_options *from,
                       struct colander_filter_options *into,
                       struct colander_error *err)
 {
-    const size_t first = from->unfiltered_count;
-    const size_t count = from->word_column_count;
-    const char **paths =
-        calloc(1, 1 + size_of_paths(from->unfiltered, first) +
-                      size_of_paths(from->word_columns, count));
+    size_t size = 1;
+    size_t total = 0;
+    const char **paths;
     char *text;
 
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        const size_t count = option_list_count(from, i);
+
+        for (size_t k = 0; k < count; k++)
+            size += strlen(option_list_paths(from, i)[k]) + 1;
+        total += count;
+    }
+    paths = calloc(1, size + total * sizeof(*paths));
     *into = *from;
-    into->unfiltered = paths;
-    into->word_columns = paths == NULL ? NULL : paths + first;
-    if (paths == NULL) {
-        into->unfiltered_count = into->word_column_count = 0;
+    text = (char *)(paths + (paths == NULL ? 0 : total));
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        const size_t count = paths == NULL ? 0 : option_list_count(from, i);
+
+        option_list_set(into, i, paths, count);
+        for (size_t k = 0; k < count; k++) {
+            *paths++ = text;
+            text = stpcpy(text, option_list_paths(from, i)[k]) + 1;
+        }
+    }
+    if (paths == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for filter options");
-    }
-    text = (char *)(paths + first + count);
-    copy_paths(from->unfiltered, first, paths, &text);
-    copy_paths(from->word_columns, count, paths + first, &text);
     return COLANDER_OK;
 }
 
@@ -257,10 +235,11 @@ settings_presence_shape(const struct settings *settings, uint64_t hash_count)
 /* --------------------------------------------------------------- bytes --- */
 
 /* The record begins with the version, the options in the order of their table,
- * up to the paths, and the numbers of paths. They are followed by the paths,
- * each with its zero byte, and by the checksum of everything. */
+ * up to the lists of columns, and how many paths each list has. They are
+ * followed by the paths, each with its zero byte, and by the checksum of
+ * everything. */
 #define FIXED_SIZE_MIN 64 /* of version 1 */
-#define FIXED_SIZE 84
+#define FIXED_SIZE 100
 
 static size_t
 size_in_record(const struct field *field)
@@ -274,18 +253,6 @@ is_in_version(const struct field *field, uint64_t version)
     return version >= SETTINGS_VERSION_ORDER ||
            field->offset <
                offsetof(struct colander_filter_options, order_budget);
-}
-
-static enum colander_code
-append_paths(struct colander_buffer *record, const char *const *paths,
-             size_t count, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
-        code =
-            colander_buffer_append(record, paths[i], strlen(paths[i]) + 1, err);
-    return code;
 }
 
 enum colander_code
@@ -304,45 +271,58 @@ settings_encode(const struct settings *settings, struct colander_buffer *record,
         bytes_put_le(at, field_number(field, options), size_in_record(field));
         at += size_in_record(field);
     }
-    bytes_put_le(at, options->unfiltered_count, 8);
-    bytes_put_le(at + 8, options->word_column_count, 8);
+    for (size_t i = 0; i < OPTION_LISTS; i++, at += 8)
+        bytes_put_le(at, option_list_count(options, i), 8);
     colander_buffer_clear(record);
     code = colander_buffer_append(record, fixed, sizeof(fixed), err);
-    if (code == COLANDER_OK)
-        code = append_paths(record, options->unfiltered,
-                            options->unfiltered_count, err);
-    if (code == COLANDER_OK)
-        code = append_paths(record, options->word_columns,
-                            options->word_column_count, err);
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        const char *const *paths = option_list_paths(options, i);
+
+        for (size_t k = 0;
+             k < option_list_count(options, i) && code == COLANDER_OK; k++)
+            code = colander_buffer_append(record, paths[k],
+                                          strlen(paths[k]) + 1, err);
+    }
     sum = XXH3_64bits(record->data, record->size);
     if (code == COLANDER_OK)
         code = colander_buffer_append(record, &sum, sizeof(sum), err);
     return code;
 }
 
-/* Returns the number of paths at *at, and moves *at past it. */
+/* Returns how many lists of columns a version has. */
 static size_t
-take_count(const uint8_t **at, const char *end)
+lists_in_version(uint64_t version)
 {
-    const uint8_t *number = *at;
-
-    if ((const uint8_t *)end - number < 8)
-        return SIZE_MAX;
-    *at += 8;
-    return bytes_get_le(number, 8);
+    return version >= SETTINGS_VERSION_ORDERED        ? OPTION_LISTS
+           : version >= SETTINGS_VERSION_WORD_COLUMNS ? 2
+                                                      : 1;
 }
 
-/* Fills `paths` with the zero-terminated texts in [at, end). */
+/* Sets the lists of columns, which are the rest of a record: how many each of
+ * them has, and then their zero-terminated texts. `paths` has room for all. */
 static bool
-find_paths(const char *at, const char *end, const char **paths, size_t count)
+take_lists(const char *at, const char *end, size_t list_count,
+           const char **paths, struct colander_filter_options *options)
 {
-    for (size_t i = 0; i < count; i++) {
-        const char *zero = memchr(at, '\0', (size_t)(end - at));
+    const uint8_t *counts = (const uint8_t *)at;
 
-        if (zero == NULL)
+    if (end - at < (ptrdiff_t)(8 * list_count))
+        return false;
+    at += 8 * list_count;
+    for (size_t i = 0; i < list_count; i++, counts += 8) {
+        const uint64_t count = bytes_get_le64(counts);
+
+        if (count > FILTER_PATHS_MAX)
             return false;
-        paths[i] = at;
-        at = zero + 1;
+        option_list_set(options, i, paths, count);
+        for (size_t k = 0; k < count; k++) {
+            const char *zero = memchr(at, '\0', (size_t)(end - at));
+
+            if (zero == NULL)
+                return false;
+            *paths++ = at;
+            at = zero + 1;
+        }
     }
     return at == end;
 }
@@ -351,7 +331,7 @@ enum colander_code
 settings_decode(struct colander_slice record, struct settings **settings,
                 struct colander_error *err)
 {
-    const char *paths[2 * FILTER_PATHS_MAX];
+    const char *paths[OPTION_LISTS * FILTER_PATHS_MAX];
     struct colander_filter_options options;
     const struct field *field = filter_option_fields;
     const uint8_t *at;
@@ -383,17 +363,10 @@ settings_decode(struct colander_slice record, struct settings **settings,
                          bytes_get_le(at, size_in_record(field)));
         at += size_in_record(field);
     }
-    options.unfiltered = paths;
-    options.unfiltered_count = take_count(&at, end);
-    if (version >= SETTINGS_VERSION_WORD_COLUMNS)
-        options.word_column_count = take_count(&at, end);
-    if (options.unfiltered_count > FILTER_PATHS_MAX ||
-        options.word_column_count > FILTER_PATHS_MAX ||
-        !find_paths((const char *)at, end, paths,
-                    options.unfiltered_count + options.word_column_count))
+    if (!take_lists((const char *)at, end, lists_in_version(version), paths,
+                    &options))
         return COLANDER_FAIL(err, COLANDER_CORRUPT,
                              "the record of filter options is damaged");
-    options.word_columns = paths + options.unfiltered_count;
     code = settings_create(&options, settings, err);
     if (code == COLANDER_INVALID)
         code = COLANDER_FAIL(err, COLANDER_CORRUPT,

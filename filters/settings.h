@@ -17,12 +17,24 @@
 
 #include <stdatomic.h>
 
+/* Columns, each with all that is below it. */
+struct path_list {
+    uint32_t count;
+    uint64_t hashes[FILTER_PATHS_MAX]; /* of their paths */
+};
+
+/* In the order of filter_option_lists. */
+enum settings_list {
+    LIST_UNFILTERED,
+    LIST_WORD_COLUMNS, /* none: all or none, as the options say */
+    LIST_ORDERED,
+    LIST_UNORDERED,
+    SETTINGS_LISTS,
+};
+
 struct settings {
     struct colander_filter_options options; /* owns its lists of columns */
-    uint64_t unfiltered[FILTER_PATHS_MAX];  /* path hashes, ascending */
-    uint32_t unfiltered_count;
-    uint32_t word_column_count; /* 0: all or none, as the options say */
-    uint64_t word_columns[FILTER_PATHS_MAX]; /* path hashes */
+    struct path_list lists[SETTINGS_LISTS];
     atomic_size_t reference_count;
 };
 
@@ -53,52 +65,34 @@ settings_copy_options(const struct colander_filter_options *from,
                       struct colander_filter_options *into,
                       struct colander_error *err);
 
-/* Returns whether the path is in the list. A path below one in the list must be
- * recognized by the caller. */
-static inline bool
-settings_is_listed(const uint64_t *paths, uint32_t count, uint64_t path_hash)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (paths[i] == path_hash)
-            return true;
-    }
-    return false;
-}
-
-/* Returns whether a value of a row is in an unfiltered column. Requires the
- * values in the order of the row. `skip_depth` is the depth of the unfiltered
+/* Returns whether a value of a row is in a column of the list, or below one.
+ * Requires the values in the order of the row. `depth` is that of the listed
  * column being visited, or 0, as before the first value. */
 static inline bool
-settings_skips(const struct settings *settings, const struct row_value *value,
-               uint32_t *skip_depth)
+settings_lists(const struct settings *settings, enum settings_list which,
+               const struct row_value *value, uint32_t *depth)
 {
-    if (*skip_depth != 0 && value->depth > *skip_depth)
+    const struct path_list *list = &settings->lists[which];
+
+    if (*depth != 0 && value->depth > *depth)
         return true;
-    *skip_depth =
-        settings_is_listed(settings->unfiltered, settings->unfiltered_count,
-                           value->path_hash)
-            ? value->depth
-            : 0;
-    return *skip_depth != 0;
+    *depth = 0;
+    for (uint32_t i = 0; i < list->count; i++) {
+        if (list->hashes[i] == value->path_hash)
+            *depth = value->depth;
+    }
+    return *depth != 0;
 }
 
-/* Returns whether a value of a row is in a column whose texts have words.
- * Requires the values that are not skipped, in the order of the row, and
- * `words_depth` like `skip_depth`. */
+/* Returns whether a value of a row is in a column whose texts have words, as
+ * settings_lists does. */
 static inline bool
 settings_has_words(const struct settings *settings,
-                   const struct row_value *value, uint32_t *words_depth)
+                   const struct row_value *value, uint32_t *depth)
 {
-    if (settings->word_column_count == 0)
-        return settings->options.words;
-    if (*words_depth != 0 && value->depth > *words_depth)
-        return true;
-    *words_depth =
-        settings_is_listed(settings->word_columns, settings->word_column_count,
-                           value->path_hash)
-            ? value->depth
-            : 0;
-    return *words_depth != 0;
+    return settings->lists[LIST_WORD_COLUMNS].count == 0
+               ? settings->options.words
+               : settings_lists(settings, LIST_WORD_COLUMNS, value, depth);
 }
 
 /* Returns the tag that represents a column in locators and recent rows. */

@@ -208,18 +208,14 @@ set_options(lua_State *L)
     size_t count;
 
     fields_read(L, 2, "filters", filter_option_fields, &options);
+    for (size_t i = 0; i < OPTION_LISTS; i++) {
+        paths = field_paths(L, 2, filter_option_lists[i].name, &count);
+        if (paths != NULL)
+            option_list_set(&options, i, paths, count);
+    }
     paths = field_paths(L, 2, "noindex", &count);
-    if (paths == NULL)
-        paths = field_paths(L, 2, "unfiltered", &count);
-    if (paths != NULL) {
-        options.unfiltered = paths;
-        options.unfiltered_count = count;
-    }
-    paths = field_paths(L, 2, "word_columns", &count);
-    if (paths != NULL) {
-        options.word_columns = paths;
-        options.word_column_count = count;
-    }
+    if (paths != NULL)
+        option_list_set(&options, 0, paths, count);
     failure_try(L, colander_family_set_filters(family_check(L, 1)->family,
                                                &options, &err));
 }
@@ -249,9 +245,25 @@ family_filters(lua_State *L)
         set_options(L);
     options = push_current(L);
     fields_push(L, filter_option_fields, options);
-    push_paths(L, "unfiltered", options->unfiltered, options->unfiltered_count);
-    push_paths(L, "word_columns", options->word_columns,
-               options->word_column_count);
+    for (size_t i = 0; i < OPTION_LISTS; i++)
+        push_paths(L, filter_option_lists[i].name,
+                   option_list_paths(options, i),
+                   option_list_count(options, i));
+    return 1;
+}
+
+/* family:order_stats(path): what filters have of the order of a column */
+static int
+family_order_stats(lua_State *L)
+{
+    struct script_family *family = family_check(L, 1);
+    struct colander_order_stats stats;
+    const char *path = luaL_checkstring(L, 2);
+
+    arguments_check_count(L, 2);
+    failure_try(
+        L, colander_family_order_stats(family->family, path, &stats, &err));
+    fields_push(L, order_stats_fields, &stats);
     return 1;
 }
 
@@ -310,6 +322,7 @@ upkeep_register(lua_State *L)
 #ifdef COLANDER_FILTERS
         {"filters", family_filters},
         {"refilter", family_refilter},
+        {"order_stats", family_order_stats},
         {"stats", family_stats},
 #endif
         {NULL, NULL},

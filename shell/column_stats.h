@@ -80,12 +80,13 @@ void column_stat_add_values(const struct column_stat *column,
                             struct colander_row_builder *builder);
 
 /* Adds lines with the columns that most rows have. The family has about
- * `key_count` rows. */
+ * `key_count` rows. With `orders` they say what filters have of their order. */
 void column_stats_add(const struct column_stats *stats, uint64_t key_count,
-                      struct report *report);
+                      struct colander_family *orders, struct report *report);
 
-/* Adds up to 1,000 columns to a row. */
-void column_stats_add_columns(const struct column_stats *stats,
-                              struct colander_row_builder *builder);
+/* Adds up to 1,000 columns to a row, with their orders in this family. */
+COLANDER_CHECKED enum colander_code column_stats_add_columns(
+    const struct column_stats *stats, struct colander_family *family,
+    struct colander_row_builder *builder, struct colander_error *err);
 
 #endif

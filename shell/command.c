@@ -226,10 +226,11 @@ report_missing(const struct session *session, const struct command *command,
 }
 
 static bool
-has_one(const struct arguments *arguments, const char *const names[2])
+has_one(const struct arguments *arguments, const char *const *names)
 {
-    return (names[0] != NULL && arguments_has(arguments, names[0])) ||
-           (names[1] != NULL && arguments_has(arguments, names[1]));
+    while (*names != NULL && !arguments_has(arguments, *names))
+        names++;
+    return *names != NULL;
 }
 
 /* Returns how the command opens its store. */

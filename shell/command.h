@@ -36,8 +36,8 @@ struct command {
     const struct argument_option *options;
     const struct command *for_topics; /* runs instead if the first word is an
                                        * address of topics; NULL: none */
-    const char *writes_with[2];       /* a command that READS opens its store to
-                                 * write if it has one of these options */
+    const char *writes_with[5]; /* a command that READS opens its store to write
+                                 * if it has one of these; ends with NULL */
     bool (*only_reads)(const struct arguments *arguments); /* with these words,
                               * STORE among them, a command that CHANGES opens
                               * its store to read; NULL: never */

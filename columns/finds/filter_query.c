@@ -253,6 +253,39 @@ colander_predicate_words(const struct colander_predicate *predicate,
     return code;
 }
 
+static bool
+is_range(const struct colander_predicate *leaf)
+{
+    switch (leaf->kind) {
+    case PREDICATE_COMPARE:
+        return leaf->comparison != COLANDER_EQ &&
+               leaf->comparison != COLANDER_NE;
+    case PREDICATE_BETWEEN:
+    case PREDICATE_PREFIX:
+    case PREDICATE_UP_TO:
+    case PREDICATE_OUTSIDE:
+        return true;
+    default:
+        return false;
+    }
+}
+
+enum colander_code
+colander_predicate_range_paths(const struct colander_predicate *predicate,
+                               struct colander_buffer *paths,
+                               struct colander_error *err)
+{
+    const struct colander_predicate *operand = predicate->first;
+    enum colander_code code = COLANDER_OK;
+
+    if (is_range(predicate))
+        code = colander_buffer_append(paths, predicate->text.data,
+                                      predicate->text.size + 1, err);
+    for (; operand != NULL && code == COLANDER_OK; operand = operand->next)
+        code = colander_predicate_range_paths(operand, paths, err);
+    return code;
+}
+
 /* ------------------------------------------------------------ operands --- */
 
 /* An ALL_OF or ANY_OF under way. */

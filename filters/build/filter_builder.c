@@ -246,6 +246,7 @@ filter_builder_finish(struct filter_builder *builder,
                       const uint8_t tag[SST_TAG_SIZE], uint64_t entry_count,
                       struct colander_error *err)
 {
+    const struct path_list *lists = builder->settings->lists;
     struct filter_head head;
     enum colander_code code = await_part(builder, err);
 
@@ -262,11 +263,11 @@ filter_builder_finish(struct filter_builder *builder,
     head.words_version =
         builder->settings->options.words ? TEXT_WORDS_VERSION : 0;
     head.words_size = (uint64_t)builder->words_size;
-    head.word_column_count = builder->settings->word_column_count;
-    memcpy(head.word_columns, builder->settings->word_columns,
+    head.word_column_count = lists[LIST_WORD_COLUMNS].count;
+    memcpy(head.word_columns, lists[LIST_WORD_COLUMNS].hashes,
            sizeof(head.word_columns));
-    head.unfiltered_count = builder->settings->unfiltered_count;
-    memcpy(head.unfiltered, builder->settings->unfiltered,
+    head.unfiltered_count = lists[LIST_UNFILTERED].count;
+    memcpy(head.unfiltered, lists[LIST_UNFILTERED].hashes,
            sizeof(head.unfiltered));
     return filter_writer_finish(
         builder->writer, &head, builder->spans,

@@ -142,6 +142,19 @@ visit_word(void *context, const struct text_word *word)
                                  word->folded, rows->visit_err);
 }
 
+/* Returns what the settings say about an order of the column. */
+static enum order_wish
+wish_of(struct part_rows *rows, const struct row_value *value)
+{
+    const bool is_ordered = settings_lists(rows->settings, LIST_ORDERED, value,
+                                           &rows->ordered_depth);
+
+    if (settings_lists(rows->settings, LIST_UNORDERED, value,
+                       &rows->unordered_depth))
+        return ORDER_NEVER;
+    return is_ordered ? ORDER_ALWAYS : ORDER_IF_CHEAP;
+}
+
 static void
 visit_value(void *context, const struct row_value *value)
 {
@@ -155,7 +168,7 @@ visit_value(void *context, const struct row_value *value)
 
     if (rows->visit_code != COLANDER_OK)
         return;
-    if (settings_skips(settings, value, &rows->skip_depth))
+    if (settings_lists(settings, LIST_UNFILTERED, value, &rows->skip_depth))
         return;
     has_words = settings_has_words(settings, value, &rows->words_depth);
     rows->visit_code = entry_list_add_column(&rows->entries, value->path_hash,
@@ -163,9 +176,11 @@ visit_value(void *context, const struct row_value *value)
     if (rows->visit_code != COLANDER_OK)
         return;
     hash = is_scalar ? colander_value_hash(&value->value) : 0;
-    if (rows->orders != NULL && value->value.type != COLANDER_NULL)
+    if (rows->orders != NULL && value->value.type != COLANDER_NULL) {
+        order_builder_wish(rows->orders, wish_of(rows, value));
         order_builder_value(rows->orders, value->path_hash, &value->value,
                             locator_entry(hash, tag, row));
+    }
     if (!is_scalar)
         return;
     rows->visit_code =
@@ -186,7 +201,7 @@ part_rows_add_values(struct part_rows *rows, struct colander_slice row,
     rows->visit_code = COLANDER_OK;
     rows->visit_err = err;
     rows->skip_depth = 0;
-    rows->words_depth = 0;
+    rows->words_depth = rows->ordered_depth = rows->unordered_depth = 0;
     code = row_values(row, visit_value, rows, err);
     return code == COLANDER_OK ? rows->visit_code : code;
 }

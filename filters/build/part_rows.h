@@ -34,9 +34,11 @@ struct part_rows {
     bool ends_dictionary;                  /* which is written with them */
 
     /* Of the row being visited. */
-    uint32_t skip_depth;  /* depth of its unfiltered column, or 0 */
-    uint32_t words_depth; /* of its column with words, or 0 */
-    unsigned word_tag;    /* of its column */
+    uint32_t skip_depth;      /* depth of its unfiltered column, or 0 */
+    uint32_t words_depth;     /* of its column with words, */
+    uint32_t ordered_depth;   /* of that which must have an order, */
+    uint32_t unordered_depth; /* and of that which must not, or 0 */
+    unsigned word_tag;        /* of its column */
     enum colander_code visit_code;
     struct colander_error *visit_err;
 };

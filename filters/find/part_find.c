@@ -27,8 +27,8 @@ static bool
 is_listed(const struct filter_query *query, const uint64_t *paths,
           uint32_t count)
 {
-    for (size_t i = 0; i < query->path_length; i++) {
-        if (settings_is_listed(paths, count, query->path_hashes[i]))
+    for (size_t i = 0; i < query->path_length * count; i++) {
+        if (paths[i % count] == query->path_hashes[i / count])
             return true;
     }
     return false;

@@ -55,16 +55,18 @@ static bool
 recent_rows_suffice(const struct settings *settings,
                     const struct filter_query *query)
 {
+    const struct path_list *words = &settings->lists[LIST_WORD_COLUMNS];
+    const struct path_list *unfiltered = &settings->lists[LIST_UNFILTERED];
+
     switch (query->kind) {
     case FILTER_QUERY_WORD:
         if (!settings->options.words ||
-            filter_query_is_wordless(query, settings->word_columns,
-                                     settings->word_column_count))
+            filter_query_is_wordless(query, words->hashes, words->count))
             return false;
         /* fall through */
     case FILTER_QUERY_EQUAL:
-        return !filter_query_is_unfiltered(query, settings->unfiltered,
-                                           settings->unfiltered_count);
+        return !filter_query_is_unfiltered(query, unfiltered->hashes,
+                                           unfiltered->count);
     case FILTER_QUERY_ALL_OF:
         for (size_t i = 0; i < query->operand_count; i++) {
             if (recent_rows_suffice(settings, query->operands[i]))

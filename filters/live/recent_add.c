@@ -102,7 +102,7 @@ visit_value(void *context, const struct row_value *value)
     const struct settings *settings = write->settings;
     bool has_words;
 
-    if (settings_skips(settings, value, &write->skip_depth))
+    if (settings_lists(settings, LIST_UNFILTERED, value, &write->skip_depth))
         return;
     has_words = settings_has_words(settings, value, &write->words_depth);
     if (value->value.type >= COLANDER_ARRAY)

@@ -9,9 +9,6 @@
 
 #include <stdlib.h>
 
-/* So few values are read faster than they are searched for. */
-#define FEW_VALUES 64
-
 #define ODD_SHARE 32 /* one text of so many may begin otherwise than a column */
 #define TEXT_SHORT 32
 
@@ -26,7 +23,8 @@ struct order_builder {
     struct hash_index by_id;
     size_t next; /* the column that followed the last one before */
     size_t item_count;
-    bool is_cut; /* a column is missing */
+    enum order_wish wish; /* of columns that are added */
+    bool is_cut;          /* a column is missing */
 };
 
 struct order_builder *
@@ -169,6 +167,7 @@ add_column(struct order_builder *builder, uint64_t id, enum colander_type type)
     memset(column, 0, sizeof(*column));
     column->id = id;
     column->type = type;
+    column->wish = builder->wish;
     return column;
 }
 
@@ -190,6 +189,12 @@ column_of(struct order_builder *builder, uint64_t path_hash,
     }
     builder->next = i + 1;
     return &builder->columns[i];
+}
+
+void
+order_builder_wish(struct order_builder *builder, enum order_wish wish)
+{
+    builder->wish = wish;
 }
 
 void
@@ -263,10 +268,13 @@ price_of(const struct order_column *column)
 static int
 compare_prices(const void *a, const void *b)
 {
-    const double left = price_of(*(struct order_column *const *)a);
-    const double right = price_of(*(struct order_column *const *)b);
+    const struct order_column *left = *(struct order_column *const *)a;
+    const struct order_column *right = *(struct order_column *const *)b;
 
-    return (left > right) - (left < right);
+    if ((left->wish == ORDER_ALWAYS) != (right->wish == ORDER_ALWAYS))
+        return left->wish == ORDER_ALWAYS ? -1 : 1;
+    return (price_of(left) > price_of(right)) -
+           (price_of(left) < price_of(right));
 }
 
 static int
@@ -278,7 +286,18 @@ compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Codes all columns, and brings the cheapest ones to the front. */
+/* Returns whether lists and groups of the column may be kept. */
+static bool
+is_wanted(const struct finish *finish, const struct order_column *column)
+{
+    if (column->items == NULL || column->wish == ORDER_NEVER)
+        return false;
+    return column->wish == ORDER_ALWAYS ||
+           (column->count >= ORDER_FEW_VALUES && finish->left > 0);
+}
+
+/* Codes all columns, and brings those that must have an order to the front, and
+ * then the cheapest ones. */
 static enum colander_code
 code_columns(struct finish *finish, const struct order_sink *sink,
              struct colander_error *err)
@@ -288,8 +307,11 @@ code_columns(struct finish *finish, const struct order_sink *sink,
     for (size_t i = 0; i < finish->count && code == COLANDER_OK; i++) {
         struct order_column *column = finish->columns[i];
 
-        if (column->items == NULL || column->count < FEW_VALUES ||
-            finish->left == 0)
+        if (column->wish == ORDER_NEVER)
+            column->grain = ORDER_CODE_REFUSED;
+        else if (finish->left == 0)
+            column->grain = ORDER_CODE_NO_BUDGET;
+        if (!is_wanted(finish, column))
             continue;
         code = order_column_sort(column, finish->spare, sink, err);
         if (code == COLANDER_OK)
@@ -312,10 +334,12 @@ keep_cheapest(struct finish *finish)
         const uint64_t size = order_column_size(column) -
                               column->fraction_count * (GRAIN - GRAIN_MIN) / 8;
 
-        if (size > finish->left)
-            order_column_forget(finish->columns[i]);
-        else
+        if (size <= finish->left)
             finish->left -= size;
+        else if (column->wish == ORDER_ALWAYS)
+            finish->left = 0;
+        else
+            order_column_forget(finish->columns[i]);
     }
 }
 

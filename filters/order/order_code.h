@@ -23,7 +23,9 @@
  * the beginning, the values, and the groups. */
 #define ORDER_COLUMN_SIZE 34
 #define ORDER_HAS_ZEROS 0x80 /* there are texts with zero bytes */
-#define ORDER_HASH_SIZE 5    /* of LOCATOR_HASH_BITS */
+#define ORDER_CODE_REFUSED 1 /* of width 0 instead of the grain: why; else 0 */
+#define ORDER_CODE_NO_BUDGET 2
+#define ORDER_HASH_SIZE 5 /* of LOCATOR_HASH_BITS */
 #define ORDER_COUNT_SIZE 2
 #define ORDER_COUNT_MAX UINT16_MAX /* items of a group; of a value, or more */
 #define ORDER_WIDTH_MAX 8          /* bytes of a step */
@@ -171,6 +173,9 @@ order_entry_count(const struct order_entries *entries, size_t i)
 /* With this many rows a value takes fewer bytes in the list than in groups. */
 #define ORDER_REPEATED_MIN 8
 
+/* So few values are read faster than they are searched for. */
+#define ORDER_FEW_VALUES 64
+
 /* A value of a row. */
 struct order_item {
     uint64_t rank;  /* later its place */
@@ -202,6 +207,7 @@ struct order_parts {
 struct order_column {
     uint64_t id;
     enum colander_type type;
+    enum order_wish wish;
     bool is_lost; /* memory was short, and values are missing */
     struct order_item *items;
     size_t count;
@@ -216,7 +222,7 @@ struct order_column {
     uint64_t low;   /* the least rank, */
     uint64_t high;  /* and the greatest */
     unsigned width; /* 0: only these are known */
-    unsigned grain; /* bits of a fraction */
+    unsigned grain; /* bits of a fraction, or an ORDER_CODE */
     uint32_t first_group;
     struct order_parts values;
     struct order_parts groups;

@@ -90,6 +90,39 @@ order_column_find(struct colander_slice block, uint64_t id,
     return COLANDER_OK;
 }
 
+/* Returns why a column has neither values nor groups. */
+static enum order_reason
+reason_of(const struct order_column_view *column)
+{
+    if (column->width > 0)
+        return ORDER_HAS_SOME;
+    if (column->grain == ORDER_CODE_REFUSED)
+        return ORDER_REFUSED;
+    if (column->item_count < ORDER_FEW_VALUES)
+        return ORDER_FEW;
+    return column->grain == ORDER_CODE_NO_BUDGET ? ORDER_NO_BUDGET
+                                                 : ORDER_OVER_BUDGET;
+}
+
+enum colander_code
+order_look(struct colander_slice block, uint64_t path_hash,
+           enum colander_type type, struct order_column_view *column,
+           enum order_reason *reason, struct colander_error *err)
+{
+    bool is_there;
+    enum colander_code code = order_column_find(
+        block, order_id(path_hash, type), column, &is_there, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    if (is_there)
+        *reason = reason_of(column);
+    else
+        *reason =
+            (block.data[0] & ~ORDER_MARK) != 0 ? ORDER_UNKNOWN : ORDER_ABSENT;
+    return COLANDER_OK;
+}
+
 /* --------------------------------------------------------------- ranges --- */
 
 /* Returns how many steps are below `step` or, `or_equal`, not above it. */
@@ -207,6 +240,27 @@ order_has_group(struct colander_slice block, uint32_t first_place,
 {
     return block.size >= 2 && place >= first_place &&
            place - first_place < bytes_get_le16(block.data);
+}
+
+/* Returns where group `i` of `count` begins in a block. */
+static uint64_t
+group_begin(struct colander_slice block, uint32_t i)
+{
+    if (i >= bytes_get_le16(block.data) || 2 * (size_t)i + 4 > block.size)
+        return block.size;
+    return bytes_get_le16(block.data + 2 + 2 * (size_t)i);
+}
+
+uint64_t
+order_groups_size(struct colander_slice block, uint32_t first_place,
+                  uint32_t place, uint32_t end)
+{
+    if (block.size < 2 || end <= first_place || end <= place)
+        return 0;
+    if (place < first_place)
+        place = first_place;
+    return group_begin(block, end - first_place) -
+           group_begin(block, place - first_place);
 }
 
 static struct order_bounds

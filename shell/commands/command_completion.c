@@ -70,7 +70,9 @@ takes_columns(const struct argument_option *option)
                                         "p99",
                                         "p999",
                                         "approx-distinct",
-                                        "words"};
+                                        "words",
+                                        "ordered",
+                                        "unordered"};
 
     return is_one_of(option->name, names, sizeof(names) / sizeof(names[0]));
 }

@@ -99,7 +99,7 @@ set_options(const struct session *session, const struct arguments *arguments)
     enum colander_code code =
         session_family(session, arguments->words[0], &family, &err);
 
-    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+    if (code == COLANDER_OK && filter_words_given(arguments) != NULL)
         code = filter_words_set(family, arguments, &err);
     if (code == COLANDER_OK && column != NULL) {
         code = colander_family_set_time_column(session->store, family, column,
@@ -109,7 +109,7 @@ set_options(const struct session *session, const struct arguments *arguments)
     }
     if (code == COLANDER_OK && column != NULL && column[0] != '\0')
         hint_add_column(family, column, &notes);
-    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+    if (code == COLANDER_OK && filter_words_given(arguments) != NULL)
         filter_words_add_notes(family, &notes);
     if (code == COLANDER_OK)
         code = report_print(&notes, session_err(session), &err);
@@ -161,14 +161,15 @@ list(struct session *session, const struct arguments *arguments)
 static enum session_exit
 run_families(struct session *session, const struct arguments *arguments)
 {
+    const char *filtered = filter_words_given(arguments);
     const bool has_time = arguments_has(arguments, "time");
 
-    if (!has_time && !arguments_has(arguments, "words"))
+    if (!has_time && filtered == NULL)
         return list(session, arguments);
     if (arguments->word_count == 0)
         return session_complain(session, SESSION_USAGE,
                                 "--%s needs the name of a family",
-                                has_time ? "time" : "words");
+                                has_time ? "time" : filtered);
     return set_options(session, arguments);
 }
 
@@ -176,7 +177,7 @@ static const struct argument_option options[] = {
     OPTION("time", "COL",
            "set the time column of FAMILY, which find --since and\n"
            "--until use; '' removes it"),
-    OPTION_WORDS,
+    OPTIONS_FILTERED,
     OPTION_FLAG("exact", "also count the rows, which reads all of them"),
     OPTION_FORMAT("table"),
     OPTIONS_END,
@@ -192,13 +193,13 @@ const struct command command_families = {
         "number and the bytes of SST files, and the bytes of rows that are in\n"
         "no SST file yet. If a family has a time column, its name is there\n"
         "too, with the oldest and the newest timestamp in it. Of FAMILY also\n"
-        "what --words has set.\n",
+        "what --words, --ordered and --unordered have set.\n",
     .examples = "  colander families demo\n"
                 "  colander families data logs --time at --words msg\n"
                 "  colander families demo --format csv\n",
     .options = options,
     .store = COMMAND_READS,
-    .writes_with = {"time", "words"},
+    .writes_with = {"time", "words", "ordered", "unordered"},
     .word_count_max = 1,
     .is_paged = true,
     .run = run_families,

@@ -219,7 +219,7 @@ print_types(const struct load_command *command,
     if (columns != NULL && (count > 0 || may_need))
         hint_add_types(command->family, (const char *const *)columns, count,
                        may_need, &report);
-    if (arguments_has(arguments, "words"))
+    if (filter_words_given(arguments) != NULL)
         filter_words_add_notes(command->family, &report);
     for (size_t i = 0; i < count; i++)
         free(columns[i]);
@@ -421,8 +421,7 @@ run_load(struct session *session, const struct arguments *arguments)
         code = open_family(&command, arguments->words[0], &err);
     if (code == COLANDER_OK)
         command.had_family = colander_family_exists(command.family);
-    if (code == COLANDER_OK && (arguments_has(arguments, "words") ||
-                                arguments_has(arguments, "no-words")))
+    if (code == COLANDER_OK && filter_words_given(arguments) != NULL)
         code = filter_words_set(command.family, arguments, &err);
     if (code == COLANDER_OK)
         code =
@@ -469,7 +468,7 @@ static const struct argument_option options[] = {
            "semicolon, the most frequent in the header)"),
     OPTION_FLAG("no-guess", "store fields of CSV as texts, unless they have a\n"
                             "type"),
-    OPTION_WORDS,
+    OPTIONS_FILTERED,
     OPTION_FLAG("no-words", "the same as --words off"),
     OPTION_LIST("add", "COL=VALUE",
                 "add a column to each record; may be repeated"),

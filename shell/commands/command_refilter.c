@@ -133,16 +133,17 @@ change_options(const struct session *session, struct colander_family *family,
                struct colander_error *err)
 {
     struct colander_filter_options old, options;
-    struct argument_list word_columns = {NULL, NULL, 0};
+    struct argument_list columns[FILTER_WORDS_OPTIONS];
     const char **paths = NULL;
     enum colander_code code = colander_family_get_filters(family, &old, err);
 
     if (code != COLANDER_OK)
         return code;
+    memset(columns, 0, sizeof(columns));
     options = old; /* borrows its paths */
     code = read_options(arguments, &paths, &options, err);
     if (code == COLANDER_OK)
-        code = filter_words_read(arguments, &word_columns, &options, err);
+        code = filter_words_read(arguments, columns, &options, err);
     if (code == COLANDER_OK && session->client != NULL &&
         options.memory_budget > CLIENT_BUDGET_MAX &&
         options.memory_budget > old.memory_budget)
@@ -153,7 +154,8 @@ change_options(const struct session *session, struct colander_family *family,
         code = colander_family_set_filters(family, &options, err);
     *is_on = options.is_on;
     free(paths);
-    argument_list_release(&word_columns);
+    for (size_t i = 0; i < FILTER_WORDS_OPTIONS; i++)
+        argument_list_release(&columns[i]);
     colander_filter_options_release(&old);
     return code;
 }
@@ -187,7 +189,7 @@ print_summary(const struct session *session, struct colander_family *family,
     return code;
 }
 
-/* Prints which columns of --words no row has. */
+/* Prints which columns of its options no row has. */
 static enum colander_code
 print_notes(const struct session *session, struct colander_family *family,
             struct colander_error *err)
@@ -215,7 +217,7 @@ run_refilter(struct session *session, const struct arguments *arguments)
         code = colander_family_refilter(family, &count, &err);
     if (code == COLANDER_OK)
         code = print_summary(session, family, is_on, count, &err);
-    if (code == COLANDER_OK && arguments_has(arguments, "words"))
+    if (code == COLANDER_OK && filter_words_given(arguments) != NULL)
         code = print_notes(session, family, &err);
     colander_family_close(family);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
@@ -238,7 +240,7 @@ static const struct argument_option options[] = {
     OPTION("order-budget", "X",
            "for ranges, prefixes and order: lists of rows take up\n"
            "to this share of the bytes of rows, 0 to 1"),
-    OPTION_WORDS,
+    OPTIONS_FILTERED,
     OPTION_LIST("unfiltered", "PATH",
                 "keep this column, and all below it, out of filters;\n"
                 "may be repeated; '' for none"),

@@ -11,6 +11,7 @@
 
 struct family_stats {
     const char *name;
+    struct colander_family *family;
     struct colander_family_sizes sizes;
 #ifdef COLANDER_FILTERS
     struct filter_report filters;
@@ -22,20 +23,18 @@ static enum colander_code
 read_family(const struct session *session, struct family_stats *stats,
             struct colander_error *err)
 {
-    struct colander_family *family = NULL;
     enum colander_code code =
-        session_family(session, stats->name, &family, err);
+        session_family(session, stats->name, &stats->family, err);
 
     if (code == COLANDER_OK)
-        code = colander_family_sizes(family, &stats->sizes, err);
+        code = colander_family_sizes(stats->family, &stats->sizes, err);
 #ifdef COLANDER_FILTERS
     if (code == COLANDER_OK)
-        code = filter_report_read(&stats->filters, family, err);
+        code = filter_report_read(&stats->filters, stats->family, err);
 #endif
     if (code == COLANDER_OK)
-        code = column_stats_read_sample(stats->columns, family,
+        code = column_stats_read_sample(stats->columns, stats->family,
                                         COLUMN_STATS_ROWS, err);
-    colander_family_close(family);
     return code;
 }
 
@@ -81,7 +80,7 @@ print_lines(FILE *file, const struct family_stats *stats, bool is_last,
 #ifdef COLANDER_FILTERS
     filter_report_add(&stats->filters, &report);
 #endif
-    column_stats_add(stats->columns, sizes->key_count, &report);
+    column_stats_add(stats->columns, sizes->key_count, stats->family, &report);
 #ifdef COLANDER_FILTERS
     if (is_last)
         filter_report_add_store(&stats->filters, &report);
@@ -130,8 +129,10 @@ print_json(FILE *file, const struct family_stats *stats,
 #ifdef COLANDER_FILTERS
     filter_report_add_columns(&stats->filters, builder);
 #endif
-    column_stats_add_columns(stats->columns, builder);
-    code = colander_row_builder_finish(builder, &row, err);
+    code =
+        column_stats_add_columns(stats->columns, stats->family, builder, err);
+    if (code == COLANDER_OK)
+        code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)
         code = colander_key_text(stats->name, &key, err);
     if (code == COLANDER_OK)
@@ -168,6 +169,7 @@ print_family(const struct session *session, const char *name, bool is_last,
     filter_report_release(&stats.filters);
 #endif
     column_stats_destroy(stats.columns);
+    colander_family_close(stats.family);
     return code;
 }
 
@@ -232,7 +234,9 @@ const struct command command_stats = {
         "that this filter does not rule out cost a read of rows.\n"
         "\n"
         "Columns are those of all rows, or of a sample of about 10,000 rows\n"
-        "from all parts of the family. The 20 most frequent are shown.\n",
+        "from all parts of the family. The 20 most frequent are shown, with\n"
+        "what filters have of their order: by it ranges and prefixes find\n"
+        "rows, or they read all rows that have the column.\n",
     .examples = "  colander stats demo\n"
                 "  colander stats demo tweets --json\n",
     .options = options,

@@ -3,6 +3,7 @@
 #include "core/array.h"
 #include "core/hash_index.h"
 #include "shell/interrupt.h"
+#include "shell/order_report.h"
 #include "shell/text.h"
 
 #include <stdlib.h>
@@ -479,9 +480,21 @@ add_column_line(const struct column_stats *stats,
     }
 }
 
+static void
+add_order(struct colander_family *family, const char *path,
+          struct report *report)
+{
+    const size_t size = report->text.size;
+
+    report_add(report, "; ");
+    order_report_add(&family, 1, path, report);
+    if (report->text.size == size + 2)
+        report->text.size = size;
+}
+
 void
 column_stats_add(const struct column_stats *stats, uint64_t key_count,
-                 struct report *report)
+                 struct colander_family *orders, struct report *report)
 {
     const size_t shown = stats->count < LINES_MAX ? stats->count : LINES_MAX;
     struct colander_buffer path = COLANDER_BUFFER_EMPTY;
@@ -506,6 +519,8 @@ column_stats_add(const struct column_stats *stats, uint64_t key_count,
         report_line(report, "", "%s", "");
         add_path(show_path(&path, column->path, report), width, report);
         add_column_line(stats, column, report);
+        if (orders != NULL)
+            add_order(orders, column->path, report);
     }
     if (shown < stats->count)
         report_line(report, "", "and %s more", THOUSANDS(stats->count - shown));
@@ -558,11 +573,14 @@ count_fitting(const struct column_stats *stats)
     return count;
 }
 
-void
+enum colander_code
 column_stats_add_columns(const struct column_stats *stats,
-                         struct colander_row_builder *builder)
+                         struct colander_family *family,
+                         struct colander_row_builder *builder,
+                         struct colander_error *err)
 {
     const size_t count = count_fitting(stats);
+    enum colander_code code = COLANDER_OK;
 
     colander_row_builder_add(builder, "sampled_rows",
                              colander_unsigned(stats->row_count));
@@ -574,7 +592,7 @@ column_stats_add_columns(const struct column_stats *stats,
         builder, "columns_cut",
         colander_boolean(count < stats->count || stats->is_cut));
     colander_row_builder_begin_array(builder, "columns");
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         const struct column_stat *column = &stats->items[i].column;
 
         colander_row_builder_begin_map(builder, NULL);
@@ -582,7 +600,9 @@ column_stats_add_columns(const struct column_stats *stats,
         colander_row_builder_add(builder, "share",
                                  colander_double((double)column->row_count /
                                                  (double)stats->row_count));
+        code = order_report_add_columns(family, column->path, builder, err);
         colander_row_builder_end(builder);
     }
     colander_row_builder_end(builder);
+    return code;
 }

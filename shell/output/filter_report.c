@@ -195,6 +195,10 @@ add_options(const struct colander_filter_options *options,
                options->words ? "" : ", no words");
     report_paths(report, "; only these have words: ", options->word_columns,
                  options->words ? options->word_column_count : 0);
+    report_paths(report, "; always in order: ", options->ordered,
+                 options->ordered_count);
+    report_paths(report, "; never in order: ", options->unordered,
+                 options->unordered_count);
     report_paths(report, "; unfiltered: ", options->unfiltered,
                  options->unfiltered_count);
 }
@@ -285,10 +289,9 @@ add_option_map(const struct colander_filter_options *options,
     colander_row_builder_add(
         builder, "hierarchy",
         colander_text(hierarchy_names[options->hierarchy]));
-    add_paths(builder, "word_columns", options->word_columns,
-              options->word_column_count);
-    add_paths(builder, "unfiltered", options->unfiltered,
-              options->unfiltered_count);
+    for (size_t i = OPTION_LISTS; i-- > 0;)
+        add_paths(builder, filter_option_lists[i].name,
+                  option_list_paths(options, i), option_list_count(options, i));
     add_paths(builder, "noindex", options->unfiltered, /* its name in 0.1 */
               options->unfiltered_count);
     colander_row_builder_end(builder);

@@ -73,7 +73,7 @@ family_view_print(struct colander_family *family, struct colander_error *err)
                         colander_slice_text(colander_family_name(family)));
         report_line(&report, "rows", "about %s", THOUSANDS(sizes.key_count));
         if (column_stats_row_count(stats) > 0) {
-            column_stats_add(stats, sizes.key_count, &report);
+            column_stats_add(stats, sizes.key_count, NULL, &report);
             add_example(stats, colander_family_name(family), &report);
         }
         code = report_print(&report, stdout, err);

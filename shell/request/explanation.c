@@ -1,6 +1,7 @@
 /* See explanation.h. SPDX-License-Identifier: MIT */
 #include "shell/explanation.h"
 #include "core/array.h"
+#include "shell/order_report.h"
 
 #include <stddef.h>
 #include <stdlib.h>
@@ -250,6 +251,49 @@ add_words(const struct explanation *explanation, struct report *report)
     colander_buffer_release(&words);
 }
 
+/* Adds a line for a column, unless filters have nothing to say about it. */
+static void
+add_order(const struct explanation *explanation, const char *path,
+          struct report *report)
+{
+    const struct family_set *families = &explanation->request->families;
+    struct report order = REPORT_EMPTY;
+
+    order_report_add(families->families, families->count, path, &order);
+    if (order.text.size > 0) {
+        report_line(report, "order", "%s", "");
+        report_add_text(report, colander_slice_text(path));
+        report_add(report, " %.*s", (int)order.text.size,
+                   (const char *)order.text.data);
+    }
+    report_release(&order);
+}
+
+/* The orders of columns by which filters look for ranges and first rows. */
+static void
+add_orders(const struct explanation *explanation, struct report *report)
+{
+    const struct request *request = explanation->request;
+    struct colander_buffer paths = COLANDER_BUFFER_EMPTY;
+    size_t next;
+
+    if (request->where != NULL &&
+        colander_predicate_range_paths(request->where, &paths, NULL) !=
+            COLANDER_OK)
+        paths.size = 0;
+    for (size_t at = 0; at < paths.size; at = next) {
+        const char *path = (const char *)paths.data + at;
+
+        next = at + strlen(path) + 1;
+        if (memmem(paths.data + next, paths.size - next, path, next - at) ==
+            NULL)
+            add_order(explanation, path, report);
+    }
+    if (request->order != NULL)
+        add_order(explanation, request->order, report);
+    colander_buffer_release(&paths);
+}
+
 static void
 add_files(const struct colander_explain *counts, struct report *report)
 {
@@ -326,6 +370,8 @@ explanation_add(const struct explanation *explanation, struct report *report)
 
     add_plan(explanation, report);
     add_reason(explanation, report);
+    if (!explanation->request->is_scan)
+        add_orders(explanation, report);
     if (counts->plan == COLANDER_PLAN_CANDIDATES) {
         add_words(explanation, report);
         add_files(counts, report);

@@ -54,6 +54,10 @@ FIXTURE_TEST(bad_options_are_refused_by_name)
     bad.word_columns = bad_path;
     bad.word_column_count = 1;
     assert_refused(family, &bad, "a[");
+    bad = good;
+    bad.unordered = bad_path;
+    bad.unordered_count = 1;
+    assert_refused(family, &bad, "a[");
     assert_false(colander_family_exists(family));
 }
 
@@ -75,6 +79,10 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     options.unfiltered_count = 2;
     options.word_columns = with_words;
     options.word_column_count = 2;
+    options.ordered = with_words;
+    options.ordered_count = 1;
+    options.unordered = left_out;
+    options.unordered_count = 2;
     OK(colander_family_set_filters(family, &options, NULL));
     fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
     family = kept_family(fixture, "rows");
@@ -94,8 +102,13 @@ FIXTURE_TEST(options_are_kept_over_a_reopen)
     assert_int_equal(options.word_column_count, 2);
     assert_string_equal(options.word_columns[0], "text");
     assert_string_equal(options.word_columns[1], "user.name");
+    assert_int_equal(options.ordered_count, 1);
+    assert_string_equal(options.ordered[0], "text");
+    assert_int_equal(options.unordered_count, 2);
+    assert_string_equal(options.unordered[1], "b.c[]");
     colander_filter_options_release(&options);
     assert_null(options.word_columns);
+    assert_null(options.unordered);
 }
 
 /* It has no list of columns with words, and room for none. */

@@ -196,6 +196,12 @@ random_options(uint64_t *random, struct colander_filter_options *options)
         options->word_columns = with_words;
         options->word_column_count = 1 + random_below(random, 3);
     }
+    if (random_below(random, 3) == 0) {
+        options->ordered = with_words;
+        options->ordered_count = random_below(random, 3);
+        options->unordered = with_words + 1;
+        options->unordered_count = random_below(random, 3);
+    }
 }
 
 /* Sets other options, and usually rebuilds the filters with them. */

@@ -107,6 +107,13 @@ support.with_store(function(store)
     assert(options.words and options.word_columns[2] == "text")
     assert(same(family:filters(options), options))
     assert(family:filters {words = false}.words == false)
+    assert(family:filters {ordered = {"text"}, unordered = {"n"}}.unordered[1]
+               == "n")
+    family:refilter()
+    local order = family:order_stats("text")
+    assert(order.ordered == 1 and order.values == 1000 and order.bytes > 0)
+    assert(family:order_stats("none").ordered == 0)
+    fails({"path"}, family.order_stats, family, "a[")
 end)
 
 -- Backups during a batch, and stores restored from them.

@@ -1,0 +1,171 @@
+/*
+ * Which columns have an order: a budget, columns that must have one and columns
+ * that must not. Answers are those of a scan, whatever they are.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "filters/filters.h"
+#include "support/cases.h"
+#include "support/compared_finds.h"
+#include "support/random.h"
+#include "support/scoped.h"
+#include "support/store_fixture.h"
+
+#define ROWS 5000
+
+static void
+put_rows(struct store_fixture *fixture, struct colander_family *family)
+{
+    struct colander_row_builder *builder = fixture->builder;
+    uint64_t random = 7;
+
+    for (int64_t i = 0; i < ROWS; i++) {
+        struct colander_slice row;
+        char text[24];
+
+        (void)snprintf(text, sizeof(text), "t%016llx",
+                       (unsigned long long)random_next(&random));
+        colander_row_builder_add(
+            builder, "n", colander_integer((int64_t)random_next(&random) >> 1));
+        colander_row_builder_add(builder, "text", colander_text(text));
+        colander_row_builder_begin_map(builder, "in");
+        colander_row_builder_add(builder, "few", colander_integer(i % 7));
+        colander_row_builder_add(
+            builder, "n", colander_integer((int64_t)random_next(&random) >> 1));
+        colander_row_builder_end(builder);
+        if (i < 10)
+            colander_row_builder_add(builder, "rare", colander_integer(i));
+        OK(colander_row_builder_finish(builder, &row, NULL));
+        put_at(family, i, row);
+    }
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+}
+
+static struct colander_order_stats
+stats_of(struct colander_family *family, const char *path)
+{
+    struct colander_order_stats stats;
+
+    OK(colander_family_order_stats(family, path, &stats, why()));
+    assert_int_equal(stats.struct_size, sizeof(stats));
+    return stats;
+}
+
+/* Returns how many rows are read for those of `least` and more, which are those
+ * of a scan. */
+static uint64_t
+read_for(struct colander_family *family, const char *path, int64_t least)
+{
+    const struct colander_value value = colander_integer(least);
+    SCOPED_PREDICATE where = colander_where(path, COLANDER_GE, value, NULL);
+    SCOPED_PREDICATE hidden = colander_not(
+        colander_not(colander_where(path, COLANDER_GE, value, NULL), NULL),
+        NULL);
+    struct colander_query find = usual_query();
+    struct colander_query scan = find;
+    struct find_counts counts = {0};
+
+    find.where = where;
+    scan.where = hidden;
+    (void)compare_find(family, &find, &scan, &counts);
+    return counts.plans[COLANDER_PLAN_SCAN] > 0 ? ROWS : counts.rows_verified;
+}
+
+#define HIGH ((INT64_MAX >> 1) / 100 * 98) /* one row of 100 */
+
+FIXTURE_TEST(columns_have_an_order_as_the_options_say)
+{
+    static const char *const in[] = {"in", "rare"};
+    static const char *const n[] = {"in.n", "text"};
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_filter_options options;
+    struct colander_order_stats stats;
+
+    put_rows(fixture, family);
+    stats = stats_of(family, "in.few");
+    assert_int_equal(stats.ordered_count, 1);
+    assert_int_equal(stats.listed_count, 7);
+    assert_int_equal(stats.group_count, 0);
+    assert_int_equal(stats_of(family, "rare").few_count, 1);
+    assert_int_equal(stats_of(family, "in").ordered_count, 0);
+    assert_int_equal(stats_of(family, "none").unknown_count, 0);
+
+    colander_filter_options_init(&options);
+    options.order_budget = 0;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(stats_of(family, "n").no_budget_count, 1);
+    assert_int_equal(stats_of(family, "n").size, 0);
+    assert_int_equal(read_for(family, "n", HIGH), ROWS);
+
+    options.ordered = in; /* beyond the budget */
+    options.ordered_count = 2;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(stats_of(family, "n").no_budget_count, 1);
+    assert_int_equal(stats_of(family, "rare").ordered_count, 1);
+    stats = stats_of(family, "in.n");
+    assert_int_equal(stats.ordered_count, 1);
+    assert_int_equal(stats.value_count, ROWS);
+    assert_in_range(stats.size, ROWS, 4 * ROWS);
+    assert_in_range(read_for(family, "in.n", HIGH), 1, ROWS / 20);
+    assert_in_range(read_for(family, "rare", 5), 1, 10);
+
+    options.order_budget = 1;
+    options.unordered = n;
+    options.unordered_count = 2;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(stats_of(family, "in.n").refused_count, 1);
+    assert_int_equal(stats_of(family, "in.few").ordered_count, 1);
+    assert_int_equal(stats_of(family, "n").ordered_count, 1);
+    assert_int_equal(stats_of(family, "text").refused_count, 1);
+    assert_int_equal(read_for(family, "in.n", HIGH), ROWS);
+    assert_in_range(read_for(family, "n", HIGH), 1, ROWS / 20);
+
+    options.ordered_count = options.unordered_count = 0;
+    options.order_budget = 0.02;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_int_equal(stats_of(family, "n").over_budget_count, 1);
+    assert_int_equal(stats_of(family, "in.few").ordered_count, 1);
+}
+
+/* The bytes of all columns are about those of all blocks. */
+FIXTURE_TEST(bytes_of_columns_add_up)
+{
+    static const char *const paths[] = {"n", "text", "in.few", "in.n", "rare"};
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_filter_options options;
+    struct colander_filter_stats all;
+    uint64_t size = 0;
+
+    colander_filter_options_init(&options);
+    options.order_budget = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    put_rows(fixture, family);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        size += stats_of(family, paths[i]).size;
+    OK(colander_family_filter_stats(family, &all, NULL));
+    assert_in_range(size, all.order_size * 9 / 10, all.order_size);
+}
+
+FIXTURE_TEST(files_without_orders_are_counted)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_order_stats stats;
+    struct colander_filter_options options;
+
+    assert_int_equal(stats_of(family, "n").unknown_count, 0);
+    put_rows(fixture, family);
+    colander_filter_options_init(&options);
+    options.rows_per_segment = 0;
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    stats = stats_of(family, "n");
+    assert_int_equal(stats.unknown_count, 1);
+    assert_int_equal(stats.ordered_count, 0);
+    FAILS(colander_family_order_stats(family, "a[", &stats, NULL),
+          COLANDER_INVALID);
+}
