@@ -1,6 +1,6 @@
 /*
  * Ranges, prefixes, orders and what combines them, through filters, compared
- * with scans of the same snapshot: over values of every type, in files of many
+ * with scans of the same snapshot, each for many of them: over values of every type, in files of many
  * rows and of few, while rows are written, patched and deleted, and files are
  * flushed, compacted and filtered again.
  *
@@ -15,13 +15,17 @@
 #include "support/compared_finds.h"
 #include "support/filter_files.h"
 
+#include "core/array.h"
+
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
+#include <xxhash.h>
 
-#define MANY_ROWS 30000 /* of one file */
+#define MANY_ROWS 12000 /* of one file */
 #define FEW_ROWS 2000
 #define ROUND 2000  /* questions to a store, then there is another one */
+#define BATCH 64    /* questions that are compared with one scan */
 #define SAMPLES 250 /* values of rows, for each path */
 
 /* ------------------------------------------------------------- the rows --- */
@@ -386,29 +390,124 @@ random_conditions(const struct rows *it, unsigned depth, uint64_t *random)
                : colander_any_of(operands, count, NULL);
 }
 
-static void
-ask(struct rows *it, const struct colander_snapshot *snapshot, uint64_t *random)
-{
-    uint64_t again = *random;
-    SCOPED_PREDICATE where = random_conditions(it, 2, random);
-    SCOPED_PREDICATE hidden = colander_not(
-        colander_not(random_conditions(it, 2, &again), NULL), NULL);
-    struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
-                                        COLANDER_BUFFER_EMPTY};
-    struct colander_query find = usual_query();
-    struct colander_query scan;
+/* What is known of rows, in their order. */
+struct hashes {
+    uint64_t *hashes;
+    size_t count;
+    size_t capacity;
+};
 
-    assert_non_null(where);
-    assert_non_null(hidden);
-    find.snapshot = snapshot;
-    random_bounds(random, it->key_count, &find, bounds);
-    scan = find;
-    find.where = where;
-    scan.where = hidden;
+static void
+note_row(struct hashes *rows, struct colander_slice key,
+         struct colander_slice row)
+{
+    DID(array_reserve(&rows->hashes, rows->count, &rows->capacity, 1, why()));
+    rows->hashes[rows->count++] = XXH3_64bits_withSeed(
+        row.data, row.size, XXH3_64bits(key.data, key.size));
+}
+
+struct question {
+    struct colander_query find;
+    struct colander_predicate *where;
+    struct colander_buffer bounds[2];
+    struct hashes found;
+    struct hashes expected; /* in the order of keys, without a limit */
+};
+
+static void
+question_make(struct question *question, const struct rows *it,
+              const struct colander_snapshot *snapshot, uint64_t *random)
+{
+    memset(question, 0, sizeof(*question));
+    question->where = random_conditions(it, 2, random);
+    CLAIM(question->where != NULL);
+    question->find = usual_query();
+    question->find.snapshot = snapshot;
+    question->find.where = question->where;
+    random_bounds(random, it->key_count, &question->find, question->bounds);
+}
+
+static void
+question_find(struct question *question, struct rows *it)
+{
+    struct colander_cursor *cursor;
+    struct colander_result result;
+
+    DID(colander_family_find(it->family, &question->find, &cursor, why()));
+    while (next_row(cursor, &result))
+        note_row(&question->found, result.key, result.row);
+    count_find(cursor, &it->counts);
+    colander_cursor_close(cursor);
+}
+
+/* Notes the row if the question is for it. */
+static void
+question_judge(struct question *question, const struct colander_result *result)
+{
+    const struct colander_key_range *keys = &question->find.keys;
+    struct colander_slice begin = result->key;
+    bool is_match;
+
+    if (begin.size > keys->to.size)
+        begin.size = keys->to.size;
+    if (colander_slice_compare(result->key, keys->from) < 0 ||
+        (keys->to.size > 0 && colander_slice_compare(begin, keys->to) > 0))
+        return;
+    DID(colander_predicate_evaluate(question->where, result->row, &is_match,
+                                    NULL, why()));
+    if (is_match)
+        note_row(&question->expected, result->key, result->row);
+}
+
+/* Asserts that the rows that were found are those of the scan. */
+static void
+question_settle(struct question *question, struct rows *it)
+{
+    const struct hashes *expected = &question->expected;
+    const struct hashes *found = &question->found;
+    size_t count = expected->count;
+
+    if (count > question->find.limit)
+        count = question->find.limit;
+    CLAIM(found->count == count);
+    for (size_t i = 0; i < count; i++)
+        CLAIM(
+            found->hashes[i] ==
+            expected->hashes[question->find.is_reverse ? expected->count - 1 - i
+                                                       : i]);
     it->asked++;
-    it->answered += compare_find(it->family, &find, &scan, &it->counts) > 0;
-    colander_buffer_release(&bounds[0]);
-    colander_buffer_release(&bounds[1]);
+    it->answered += count > 0;
+    free(question->expected.hashes);
+    free(question->found.hashes);
+    colander_predicate_destroy(question->where);
+    colander_buffer_release(&question->bounds[0]);
+    colander_buffer_release(&question->bounds[1]);
+}
+
+/* Asks questions, and compares the rows with those that one scan finds for all
+ * of them. */
+static void
+ask(struct rows *it, const struct colander_snapshot *snapshot, uint64_t count,
+    uint64_t *random)
+{
+    struct question questions[BATCH];
+    struct colander_query scan = usual_query();
+    struct colander_cursor *cursor;
+    struct colander_result result;
+
+    for (uint64_t i = 0; i < count; i++) {
+        question_make(&questions[i], it, snapshot, random);
+        question_find(&questions[i], it);
+    }
+    scan.snapshot = snapshot;
+    DID(colander_family_find(it->family, &scan, &cursor, why()));
+    while (next_row(cursor, &result)) {
+        for (uint64_t i = 0; i < count; i++)
+            question_judge(&questions[i], &result);
+    }
+    colander_cursor_close(cursor);
+    for (uint64_t i = 0; i < count; i++)
+        question_settle(&questions[i], it);
 }
 
 /* ---------------------------------------------------------------- order --- */
@@ -493,15 +592,18 @@ ask_many(struct rows *it, const struct colander_snapshot *old, uint64_t count,
          uint64_t *random)
 {
     sort_samples(it);
-    while (count-- > 0) {
+    while (count > 0) {
+        const uint64_t batch = count < BATCH ? count : BATCH;
+        const uint64_t orders =
+            batch / 8 + (random_below(random, 8) < batch % 8);
         SCOPED_SNAPSHOT now = NULL;
 
         OK(colander_store_snapshot(it->fixture->store, &now, NULL));
-        if (random_below(random, 8) == 0)
+        for (uint64_t i = 0; i < orders; i++)
             ask_order(it, now, random);
-        else
-            ask(it, old != NULL && random_below(random, 4) == 0 ? old : now,
-                random);
+        ask(it, old != NULL && random_below(random, 4) == 0 ? old : now,
+            batch - orders, random);
+        count -= batch;
     }
 }
 
