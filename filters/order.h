@@ -143,6 +143,7 @@ struct order_column_view {
     unsigned width; /* of a step; 0: there are neither values nor groups */
     unsigned grain;
     bool has_zeros; /* maybe */
+    bool is_coded;  /* ranks of texts have symbols */
     uint64_t low;   /* the least rank */
     uint64_t high;
     uint32_t item_count;

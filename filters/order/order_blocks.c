@@ -81,8 +81,9 @@ static enum colander_code
 put_column(const struct order_column *column, struct colander_buffer *bytes,
            struct colander_error *err)
 {
-    const uint64_t numbers[] = {column->count, column->values.count,
-                                column->groups.count, column->first_group};
+    const uint64_t numbers[] = {
+        column->count | (column->is_coded ? ORDER_IS_CODED : 0),
+        column->values.count, column->groups.count, column->first_group};
     enum colander_code code = COLANDER_OK;
 
     put(bytes,

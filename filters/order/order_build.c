@@ -71,7 +71,7 @@ is_text(enum colander_type type)
 /* Until all texts are known, the rank of one is how many bytes it shares with
  * the first one, in the upper byte, and the bytes behind these; 0: it is empty.
  */
-#define TAIL_BITS (8 * ORDER_WORD_BYTES)
+#define TAIL_BITS ORDER_WORD_BITS
 
 static uint64_t
 rank_of_text(struct order_column *column, struct colander_slice text)
@@ -89,6 +89,7 @@ rank_of_text(struct order_column *column, struct colander_slice text)
         memcpy(column->beginning, text.data, column->beginning_size);
         column->has_zeros =
             memchr(text.data, 0, column->beginning_size) != NULL;
+        column->is_coded = order_is_coded(text);
     }
     while (shared < column->beginning_size && shared < text.size &&
            text.data[shared] == column->beginning[shared])
@@ -97,9 +98,9 @@ rank_of_text(struct order_column *column, struct colander_slice text)
     text.size -= shared;
     column->has_zeros |=
         memchr(text.data, 0,
-               text.size < ORDER_WORD_BYTES ? text.size : ORDER_WORD_BYTES) !=
-        NULL;
-    return (uint64_t)shared << TAIL_BITS | order_word(text, 0) >> 8;
+               text.size < ORDER_SYMBOLS ? text.size : ORDER_SYMBOLS) != NULL;
+    return (uint64_t)shared << TAIL_BITS |
+           order_word(text, 0, column->is_coded, NULL) >> 8;
 }
 
 /* Returns the rank in a column of which only `size` bytes are the beginning. */
@@ -108,16 +109,20 @@ rank_behind(const struct order_column *column, uint64_t rank, size_t size)
 {
     const size_t shared = rank >> TAIL_BITS;
     const uint64_t tail = rank << 8;
-    const size_t more = shared - size;
+    const struct colander_slice other =
+        colander_slice_of(column->beginning + shared, 1);
     uint64_t word;
+    unsigned bits;
 
     if (shared < size) /* it ends here, or has another byte */
-        return tail >> TAIL_BITS > column->beginning[shared] ? UINT64_MAX : 0;
-    if (more == 0)
-        return tail;
-    word = order_word(colander_slice_of(column->beginning + size, more), 0);
-    if (more < ORDER_WORD_BYTES)
-        word |= (tail >> 8 * more) & ~UINT64_C(255);
+        return tail > order_word(other, UINT8_MAX, column->is_coded, NULL)
+                   ? UINT64_MAX
+                   : 0;
+    word =
+        order_word(colander_slice_of(column->beginning + size, shared - size),
+                   0, column->is_coded, &bits);
+    if (bits < TAIL_BITS)
+        word |= (tail >> bits) & ~UINT64_C(255);
     return word;
 }
 

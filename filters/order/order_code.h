@@ -22,7 +22,8 @@
  * values u32, groups u32, first group u32, least rank u64, greatest u64; then
  * the beginning, the values, and the groups. */
 #define ORDER_COLUMN_SIZE 34
-#define ORDER_HAS_ZEROS 0x80 /* there are texts with zero bytes */
+#define ORDER_HAS_ZEROS 0x80               /* there are texts with zero bytes */
+#define ORDER_IS_CODED (UINT32_C(1) << 31) /* in the number of items */
 #define ORDER_CODE_REFUSED 1 /* of width 0 instead of the grain: why; else 0 */
 #define ORDER_CODE_NO_BUDGET 2
 #define ORDER_HASH_SIZE 5 /* of LOCATOR_HASH_BITS */
@@ -57,15 +58,32 @@ order_id(uint64_t path_hash, enum colander_type type)
     return (path_hash & ~UINT64_C(15)) | (uint64_t)type;
 }
 
+/* Texts have their bytes in ranks, or, coded, symbols: those of texts in lower
+ * case are shorter. Symbols keep the order, and none begins as another one. */
+#define ORDER_SYMBOL_MAX 14 /* bits */
+#define ORDER_SYMBOLS 12    /* that a rank may have, at most */
+#define ORDER_WORD_BITS 56  /* of a rank that are of bytes or symbols */
+
+/* Returns whether symbols of a text take clearly less bits than bytes. */
+bool order_is_coded(struct colander_slice text);
+
 /* Returns the rank of a text, but for what its column begins with. `fill`
- * repeats after the bytes without end. */
-#define ORDER_WORD_BYTES 7
-uint64_t order_word(struct colander_slice bytes, uint8_t fill);
+ * repeats after the bytes without end. Sets *bits, unless it is NULL, to those
+ * of the bytes, or any number above ORDER_WORD_BITS. */
+uint64_t order_word(struct colander_slice bytes, uint8_t fill, bool is_coded,
+                    unsigned *bits);
+
+/* Replaces `text` by bytes that are not above any text whose rank behind the
+ * beginning is `rank` or more; `above`: that are above any whose rank is less.
+ * Returns how many they are, or SIZE_MAX if there are none. */
+size_t order_text_of_word(uint64_t rank, bool above, bool is_coded,
+                          uint8_t text[ORDER_SYMBOLS]);
 
 /* Returns the rank of a value in a column whose texts have this beginning and
  * maybe zero bytes. */
 uint64_t order_rank(const struct order_value *value,
-                    struct colander_slice beginning, bool has_zeros);
+                    struct colander_slice beginning, bool has_zeros,
+                    bool is_coded);
 
 /* Sets *value to the least or, ascending, the greatest value of this rank.
  * `text` is that of a string or binary, borrowed. Returns false for a type that
@@ -215,6 +233,7 @@ struct order_column {
     uint64_t text_size; /* of all texts */
     bool has_beginning;
     bool has_zeros; /* some text has */
+    bool is_coded;  /* ranks have symbols */
     uint8_t beginning_size;
     uint8_t beginning[ORDER_BEGINNING_MAX]; /* of nearly all texts */
 

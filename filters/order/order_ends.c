@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-#define TEXT_MAX (ORDER_BEGINNING_MAX + ORDER_WORD_BYTES)
+#define TEXT_MAX (ORDER_BEGINNING_MAX + ORDER_SYMBOLS)
 
 struct order_end {
     uint64_t rank;  /* of a type without bytes */
@@ -38,8 +38,11 @@ order_ends_release(struct order_ends *ends)
  * may have it. Returns false if there is none. */
 static bool
 set_text(struct order_end *end, uint64_t rank, bool is_descending,
-         struct colander_slice beginning)
+         const struct order_column_view *column)
 {
+    const struct colander_slice beginning = column->beginning;
+    size_t size;
+
     if (rank == 0 && is_descending) {
         end->text_size = 0; /* it may begin otherwise */
         return true;
@@ -48,13 +51,10 @@ set_text(struct order_end *end, uint64_t rank, bool is_descending,
         return false;
     if (beginning.size > 0)
         memcpy(end->text, beginning.data, beginning.size);
-    rank = htobe64(rank);
-    memcpy(end->text + beginning.size, &rank, ORDER_WORD_BYTES);
-    end->text_size = (uint16_t)(beginning.size + ORDER_WORD_BYTES);
-    while (end->text_size > beginning.size &&
-           end->text[end->text_size - 1] == 0)
-        end->text_size--;
-    return true;
+    size = order_text_of_word(rank, !is_descending, column->is_coded,
+                              end->text + beginning.size);
+    end->text_size = (uint16_t)(beginning.size + size);
+    return size != SIZE_MAX;
 }
 
 /* Sets the end at a step: its least value or, ascending, its greatest. */
@@ -75,7 +75,7 @@ set_end(struct order_end *end, const struct order_ends *ends,
     if (end->rank > column->high)
         end->rank = column->high;
     return !has_texts(ends) ||
-           set_text(end, end->rank, ends->is_descending, column->beginning);
+           set_text(end, end->rank, ends->is_descending, column);
 }
 
 static int
@@ -167,7 +167,7 @@ order_ends_add(struct order_ends *ends, struct colander_slice block,
     end.count = column.item_count;
     end.rank = ends->is_descending ? column.low : column.high;
     if (!has_texts(ends) ||
-        set_text(&end, end.rank, ends->is_descending, column.beginning))
+        set_text(&end, end.rank, ends->is_descending, &column))
         code = add_end(ends, &end, &is_beyond, err);
     return code;
 }

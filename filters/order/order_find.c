@@ -45,7 +45,8 @@ read_column(struct colander_slice bytes, struct order_column_view *column)
     column->grain = at[0] >> ORDER_GRAIN_SHIFT & 7;
     column->has_zeros = (at[0] & ORDER_HAS_ZEROS) != 0;
     column->beginning = colander_slice_of(at + head, at[1]);
-    column->item_count = bytes_get_le32(at + 2);
+    column->item_count = bytes_get_le32(at + 2) & ~ORDER_IS_CODED;
+    column->is_coded = (bytes_get_le32(at + 2) & ORDER_IS_CODED) != 0;
     column->first_group = bytes_get_le32(at + 14);
     column->low = bytes_get_le64(at + 18);
     column->high = bytes_get_le64(at + 26);
@@ -198,8 +199,10 @@ order_find(struct colander_slice block, uint64_t path_hash,
             answer->where = ORDER_COLUMN; /* columns are missing */
         return COLANDER_OK;
     }
-    low = order_rank(&span->low, column->beginning, column->has_zeros);
-    high = order_rank(&span->high, column->beginning, column->has_zeros);
+    low = order_rank(&span->low, column->beginning, column->has_zeros,
+                     column->is_coded);
+    high = order_rank(&span->high, column->beginning, column->has_zeros,
+                      column->is_coded);
     if (low > column->high || high < column->low || low > high)
         return COLANDER_OK;
     if (column->width == 0) {

@@ -5,7 +5,8 @@
  * one rank, but never the opposite order.
  *
  * The rank of a text is its first seven bytes behind the beginning that most
- * texts of its column share. A text that does not begin so comes before or
+ * texts of its column share, or, if they are in lower case, some more of them,
+ * each as a symbol of some bits. A text that does not begin so comes before or
  * after all that do, and gets the least or the greatest rank.
  *
  * SPDX-License-Identifier: MIT
@@ -46,16 +47,150 @@ number_of_word(uint64_t word)
     return number;
 }
 
-uint64_t
-order_word(struct colander_slice bytes, uint8_t fill)
-{
-    uint8_t word[ORDER_WORD_BYTES + 1];
+/* ---------------------------------------------------------------- texts --- */
 
+/* The bytes up to `last` have symbols of this many bits, and the least of these
+ * begins as the table says. Other tables would be other files: FORMAT.md. */
+struct symbols {
+    uint16_t first; /* the symbol of the first one, in its upper bits */
+    uint8_t last;
+    uint8_t bits;
+};
+
+static const struct symbols all_symbols[] = {
+    {0x0000, 31, 14},  {0x0400, 32, 6},   {0x0800, 44, 11}, {0x0980, 46, 9},
+    {0x0a80, 47, 11},  {0x0b00, 57, 8},   {0x1500, 64, 11}, {0x1600, 90, 9},
+    {0x2300, 94, 11},  {0x2380, 95, 9},   {0x2400, 96, 11}, {0x2800, 122, 5},
+    {0xf800, 127, 11}, {0xf8a0, 255, 13},
+};
+
+#define SYMBOL_KINDS (sizeof(all_symbols) / sizeof(all_symbols[0]))
+
+static unsigned
+first_of(size_t kind)
+{
+    return kind == 0 ? 0 : all_symbols[kind - 1].last + 1u;
+}
+
+/* Returns the symbol of a byte, in the upper of 16 bits, and its bits. */
+static unsigned
+symbol_of(uint8_t byte, unsigned *bits)
+{
+    size_t kind = 0;
+
+    while (byte > all_symbols[kind].last)
+        kind++;
+    *bits = all_symbols[kind].bits;
+    return all_symbols[kind].first + ((byte - first_of(kind)) << (16 - *bits));
+}
+
+/* Returns the last byte whose symbol is not above 16 bits. */
+static uint8_t
+byte_of(unsigned symbol)
+{
+    size_t kind = SYMBOL_KINDS - 1;
+    unsigned byte;
+
+    while (all_symbols[kind].first > symbol)
+        kind--;
+    byte = first_of(kind) + ((symbol - all_symbols[kind].first) >>
+                             (16 - all_symbols[kind].bits));
+    return byte < all_symbols[kind].last ? (uint8_t)byte
+                                         : all_symbols[kind].last;
+}
+
+bool
+order_is_coded(struct colander_slice text)
+{
+    size_t total = 0;
+    unsigned bits;
+
+    if (text.size > ORDER_SYMBOLS)
+        text.size = ORDER_SYMBOLS;
+    for (size_t i = 0; i < text.size; i++) {
+        (void)symbol_of(text.data[i], &bits);
+        total += bits;
+    }
+    return total <= 7 * text.size && text.size > 0;
+}
+
+static uint64_t
+word_of_bytes(struct colander_slice bytes, uint8_t fill, unsigned *bits)
+{
+    const size_t size = ORDER_WORD_BITS / 8;
+    uint8_t word[8];
+
+    *bits = 8 * (unsigned)(bytes.size > size ? size + 1 : bytes.size);
     memset(word, fill, sizeof(word));
     if (bytes.size > 0)
-        memcpy(word, bytes.data,
-               bytes.size < ORDER_WORD_BYTES ? bytes.size : ORDER_WORD_BYTES);
+        memcpy(word, bytes.data, bytes.size < size ? bytes.size : size);
     return bytes_get_be64(word);
+}
+
+uint64_t
+order_word(struct colander_slice bytes, uint8_t fill, bool is_coded,
+           unsigned *bits)
+{
+    uint64_t word = 0;
+    unsigned total = 0;
+    unsigned size;
+
+    if (!is_coded) {
+        word = word_of_bytes(bytes, fill, &size);
+        total = size;
+    }
+    for (size_t i = 0; is_coded && i < bytes.size && total <= ORDER_WORD_BITS;
+         i++) {
+        word |= (uint64_t)symbol_of(bytes.data[i], &size) << 48 >> total;
+        total += size;
+    }
+    if (is_coded) {
+        if (total < 64 && fill != 0)
+            word |= UINT64_MAX >> total;
+        word = (word & ~UINT64_C(255)) | fill;
+    }
+    if (bits != NULL)
+        *bits = total;
+    return word;
+}
+
+size_t
+order_text_of_word(uint64_t rank, bool above, bool is_coded,
+                   uint8_t text[ORDER_SYMBOLS])
+{
+    const size_t bytes = ORDER_WORD_BITS / 8;
+    size_t size = 0;
+
+    if (!is_coded) {
+        for (size_t i = 0; i < bytes; i++)
+            text[i] = (uint8_t)(rank >> (56 - 8 * i));
+        for (size = bytes; size > 0 && text[size - 1] == 0;)
+            size--;
+        return size;
+    }
+    rank &= ~UINT64_C(255);
+    for (unsigned total = 0; rank != 0 && size < ORDER_SYMBOLS;) {
+        const unsigned ahead = (unsigned)(rank >> 48);
+        uint8_t byte = byte_of(ahead);
+        unsigned bits;
+        const unsigned symbol = symbol_of(byte, &bits);
+
+        total += bits;
+        if (total <= ORDER_WORD_BITS &&
+            ahead >> (16 - bits) == symbol >> (16 - bits)) {
+            text[size++] = byte;
+            rank <<= bits;
+            continue;
+        }
+        /* between two symbols, or in one that is cut */
+        if (!above)
+            break;
+        if (rank > (uint64_t)symbol << 48 && byte++ == UINT8_MAX)
+            return SIZE_MAX;
+        text[size++] = byte;
+        break;
+    }
+    return size;
 }
 
 struct order_value
@@ -82,7 +217,7 @@ order_value_of(const struct colander_value *value)
         break;
     case COLANDER_EXTENSION:
         of.word = (uint64_t)((uint8_t)value->extension_type ^ 0x80u) << 56 |
-                  order_word(value->bytes, 0) >> 8;
+                  order_word(value->bytes, 0, false, NULL) >> 8;
         break;
     case COLANDER_BOOLEAN:
         of.word = value->boolean;
@@ -139,9 +274,12 @@ shifted(const struct order_value *value, uint64_t rank, bool is_exact)
 
 uint64_t
 order_rank(const struct order_value *value, struct colander_slice beginning,
-           bool has_zeros)
+           bool has_zeros, bool is_coded)
 {
+    const unsigned more = is_coded ? ORDER_SYMBOL_MAX : 8; /* bits of another */
     struct colander_slice bytes = value->bytes;
+    uint64_t word;
+    unsigned bits;
     size_t shared;
     int order;
 
@@ -156,8 +294,9 @@ order_rank(const struct order_value *value, struct colander_slice beginning,
     if (bytes.size > 0)
         bytes.data += shared;
     bytes.size -= shared;
-    return shifted(value, order_word(bytes, value->fill),
-                   value->fill == 0 && bytes.size < ORDER_WORD_BYTES &&
+    word = order_word(bytes, value->fill, is_coded, &bits);
+    return shifted(value, word,
+                   value->fill == 0 && bits + more <= ORDER_WORD_BITS &&
                        !has_zeros);
 }
 

@@ -120,8 +120,9 @@ ORDER_TEST(ranks_never_contradict_the_order_of_values)
         const uint8_t *start = bytes + below(sizeof(bytes) - 4);
         const struct colander_slice beginning =
             colander_slice_of(start, (size_t)below(4));
-        const uint64_t low = order_rank(&left, beginning, true);
-        const uint64_t high = order_rank(&right, beginning, true);
+        const bool is_coded = below(2) == 0;
+        const uint64_t low = order_rank(&left, beginning, true, is_coded);
+        const uint64_t high = order_rank(&right, beginning, true, is_coded);
 
         if (left.type != right.type)
             continue;
@@ -132,6 +133,70 @@ ORDER_TEST(ranks_never_contradict_the_order_of_values)
         else
             assert_true(low == high);
     }
+}
+
+/* A text of bytes that have short symbols, and of others. */
+static struct colander_slice
+letters(uint8_t text[20])
+{
+    static const char some[] = "abyz eeee09AZ-._\t\n~{`@/\xff\x80\x7f";
+    const size_t size = (size_t)below(20);
+
+    for (size_t i = 0; i < size; i++)
+        text[i] = below(8) == 0 ? (uint8_t)below(256)
+                                : (uint8_t)some[below(sizeof(some))];
+    return colander_slice_of(text, size);
+}
+
+/* Also the texts that stand for a rank, and ranks next to it. */
+ORDER_TEST(symbols_keep_the_order_of_texts)
+{
+    (void)state;
+    (void)random_seed("symbols");
+    for (uint64_t run = 0; run < random_runs(300000); run++) {
+        const bool is_coded = below(4) != 0;
+        uint8_t texts[2][20];
+        uint8_t bound[ORDER_SYMBOLS];
+        const struct colander_slice a = letters(texts[0]);
+        const struct colander_slice b =
+            below(3) == 0 ? colander_slice_of(a.data, below(a.size + 1))
+                          : letters(texts[1]);
+        const uint64_t low = order_word(a, 0, is_coded, NULL);
+        const uint64_t high = order_word(b, 0, is_coded, NULL);
+        const uint64_t rank =
+            below(2) == 0 ? low : low >> 8 * below(8) << 8 * below(8);
+        size_t size;
+
+        assert_true(colander_slice_compare(a, b) <= 0 ? low <= high
+                                                      : low >= high);
+        assert_true(order_word(a, UINT8_MAX, is_coded, NULL) >= low);
+        size = order_text_of_word(rank, false, is_coded, bound);
+        if ((low & ~UINT64_C(255)) >= rank)
+            assert_true(
+                colander_slice_compare(a, colander_slice_of(bound, size)) >= 0);
+        size = order_text_of_word(rank, true, is_coded, bound);
+        if (size != SIZE_MAX &&
+            (low & ~UINT64_C(255)) < (rank & ~UINT64_C(255)))
+            assert_true(
+                colander_slice_compare(a, colander_slice_of(bound, size)) < 0);
+    }
+}
+
+/* Some eleven letters, not seven, tell names apart, and names in capitals or in
+ * other letters keep their seven bytes. */
+ORDER_TEST(letters_of_lower_case_are_shorter_in_ranks)
+{
+    const struct colander_slice a = colander_slice_text("maryann julia");
+    const struct colander_slice b = colander_slice_text("maryann jones");
+
+    (void)state;
+    assert_true(order_is_coded(a));
+    assert_true(order_word(a, 0, true, NULL) > order_word(b, 0, true, NULL));
+    assert_true(order_word(a, 0, false, NULL) == order_word(b, 0, false, NULL));
+    assert_false(order_is_coded(colander_slice_text("MARY-ANN JONES")));
+    assert_false(order_is_coded(colander_slice_text("2026-11-27")));
+    assert_false(order_is_coded(colander_slice_text("\xd0\xb0\xd0\xb1")));
+    assert_false(order_is_coded(colander_slice_text("")));
 }
 
 /* ------------------------------------------------------------- few rows --- */
