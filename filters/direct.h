@@ -63,9 +63,9 @@ direct_read(struct filters *filters, const struct sst_file *file,
 void direct_release(struct filters *filters, struct direct_row *row);
 
 /* Returns whether no recent row, and no file before `place` in the levels, may
- * have a version of the key. */
+ * have a version of the key. `hash` is that of the key (engine_key_hash). */
 bool direct_is_newest(const struct recent_view *recent,
                       const struct levels *levels, uint32_t place,
-                      struct colander_slice key);
+                      struct colander_slice key, uint64_t hash);
 
 #endif

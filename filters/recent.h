@@ -82,6 +82,10 @@ void recent_view_release(struct recent_view *view);
 /* Returns whether the view has no chunks; then it never finds a row. */
 bool recent_view_is_empty(const struct recent_view *view);
 
+/* Begins to fetch what a search for the hash will read first, so that misses of
+ * several searches overlap. */
+void recent_fetch(const struct recent_view *view, uint64_t hash);
+
 /* Passes to `visit` the key of every row of the view that may have a value of
  * this hash in a column of `tag` (LOCATOR_TAG_ANY: any), in no order. A key may
  * come several times, if the row was overwritten or has the value more than

@@ -275,10 +275,8 @@ direct_release(struct filters *filters, struct direct_row *row)
 
 bool
 direct_is_newest(const struct recent_view *recent, const struct levels *levels,
-                 uint32_t place, struct colander_slice key)
+                 uint32_t place, struct colander_slice key, uint64_t hash)
 {
-    const uint64_t hash = engine_key_hash(key);
-
     return recent_count(recent, hash, LOCATOR_TAG_ANY, 1) == 0 &&
            !levels_may_have_newer(levels, place, key, hash);
 }

@@ -31,6 +31,7 @@ struct lot_row {
     const struct sst_file *file; /* of the view; NULL: not known */
     uint64_t number;             /* of the row in the file */
     uint32_t place;              /* of the file in the levels */
+    uint64_t hash;               /* of the key */
     struct direct_row row;
 };
 
@@ -306,7 +307,8 @@ begin_lot(struct candidates *candidates)
     release_rows(candidates);
 }
 
-/* Takes the row that the top stream has read, if any. */
+/* Takes the row that the top stream has read, if any. Whether it is the newest
+ * will be asked once the lot is complete: what that reads is fetched. */
 static struct lot_row
 take_row(struct candidates *candidates)
 {
@@ -318,6 +320,8 @@ take_row(struct candidates *candidates)
     taken.file = stream->file;
     taken.number = stream->number;
     taken.place = stream->place;
+    taken.hash = engine_key_hash(stream->key);
+    recent_fetch(candidates->plan.recent, taken.hash);
     if (candidates->held_bytes < candidates->held_max) {
         taken.row = stream->row;
         candidates->held_bytes += stream->row.block->bytes.size;
@@ -458,7 +462,8 @@ read_row(const struct candidates *candidates, const struct candidate *found,
     rows->rows[index] = colander_slice_of(NULL, 0);
     rows->held[index] = NULL;
     if (known->file == NULL ||
-        !direct_is_newest(plan->recent, plan->levels, known->place, found->key))
+        !direct_is_newest(plan->recent, plan->levels, known->place, found->key,
+                          known->hash))
         return COLANDER_OK;
     if (row.block == NULL) {
         struct direct_place place = direct_place_of(known->file, known->number);

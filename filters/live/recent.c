@@ -499,11 +499,11 @@ search_chunk(struct search *search)
     return true;
 }
 
-static void
-search_begin(struct search *search)
+void
+recent_fetch(const struct recent_view *view, uint64_t hash)
 {
-    for (size_t i = 0; i < FETCH_AHEAD; i++)
-        fetch(search->view, i, search->hash);
+    for (size_t i = 0; i < FETCH_AHEAD && i < view->count; i++)
+        fetch(view, i, hash);
 }
 
 /* Goes to the next entry. Returns false if there is none. */
@@ -535,7 +535,7 @@ recent_find(const struct recent_view *view, uint64_t hash, unsigned tag,
     enum colander_code code = COLANDER_OK;
     const uint8_t *last = NULL;
 
-    search_begin(&search);
+    recent_fetch(view, hash);
     while (code == COLANDER_OK && search_next(&search)) {
         struct colander_slice key =
             recent_chunk_key(search.chunk, search.slot_bits, search.entry);
@@ -555,7 +555,7 @@ recent_count(const struct recent_view *view, uint64_t hash, unsigned tag,
     struct search search = {.view = view, .hash = hash, .tag = tag};
     uint64_t count = 0;
 
-    search_begin(&search);
+    recent_fetch(view, hash);
     while (count < limit && search_next(&search))
         count++;
     return count;

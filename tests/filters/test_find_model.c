@@ -347,13 +347,30 @@ run_store(struct store_fixture *fixture, const char *name,
     return run_tree(fixture, name, options, disturbs, random_leaf, count);
 }
 
+/* While files change, those without their filters are read as a whole, and on a
+ * busy machine they are many. Now all have them: at least half of the rows are
+ * read directly. */
+static void
+ask_settled(struct colander_family *family, const struct find_counts *before)
+{
+    uint64_t random = random_seed("settled");
+    struct find_counts counts = {.row_count = 0};
+
+    assert_direct(before, 100);
+    OK(colander_family_flush(family, NULL));
+    assert_all_loaded(family);
+    for (uint64_t i = random_runs(900) / 4; i > 0; i--)
+        compare_random_find(family, NULL, KEYS, &random, &counts);
+    assert_direct(&counts, 2);
+}
+
 FIXTURE_TEST(finds_equal_scans_while_rows_and_files_change)
 {
     struct colander_filter_options options = usual_filters();
     const struct find_counts counts = run_store(
         fixture, "changing", &options, change_files, random_runs(900) / 2);
 
-    assert_direct(&counts, 100);
+    ask_settled(kept_family(fixture, "changing"), &counts);
 }
 
 FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
@@ -362,7 +379,7 @@ FIXTURE_TEST(finds_equal_scans_while_filters_are_spoiled)
     const struct find_counts counts = run_store(
         fixture, "spoiled", &options, spoil_files, random_runs(900) / 2);
 
-    assert_direct(&counts, 100);
+    ask_settled(kept_family(fixture, "spoiled"), &counts);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
@@ -376,7 +393,7 @@ FIXTURE_TEST(finds_equal_scans_with_segments_and_a_tree)
     options.tree_order = 2;
     counts = run_store(fixture, "segments", &options, spoil_files,
                        random_runs(900) / 2);
-    assert_direct(&counts, 100);
+    ask_settled(kept_family(fixture, "segments"), &counts);
 }
 
 FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
@@ -389,7 +406,7 @@ FIXTURE_TEST(finds_equal_scans_with_columns_left_out_and_files_only)
     options.unfiltered_count = 2;
     counts = run_store(fixture, "left_out", &options, spoil_files,
                        random_runs(900) / 4);
-    assert_direct(&counts, 100);
+    ask_settled(kept_family(fixture, "left_out"), &counts);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     options.filter_bits = 20000;
