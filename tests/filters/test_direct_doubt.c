@@ -1,18 +1,22 @@
 /*
  * Reasons for which rows are not read directly, but by the engine. Each is
- * forced: a path that is not known, a file whose size is not known, no memory
- * for a block, levels that cannot be listed, files that meet in one key.
+ * forced: a path that is not known, a file whose size is not known or that
+ * cannot be opened, a block that cannot be read, no memory for a block, levels
+ * that cannot be listed, files that meet in one key.
  *
  * The linker redirects some calls of direct reads to this test.
  *
  * SPDX-License-Identifier: MIT
  */
 #include "columns/runs.h"
+#include "core/sst_places.h"
 #include "filters/levels.h"
 #include "support/direct_rows.h"
 
-/* What the calls do; false and NULL: what they always do. */
+/* What the calls do; false, OK and NULL: what they always do. */
 static bool paths_are_unknown;
+static enum colander_code open_failure;
+static enum colander_code read_failure;
 static const struct block_cache *full_cache;
 static bool runs_are_unknown;
 static struct colander_slice met_at; /* the last key of the first file */
@@ -22,6 +26,20 @@ bool __real_engine_sst_path(const struct engine *engine, uint64_t number,
                             char path[SST_PATH_MAX]);
 bool __wrap_engine_sst_path(const struct engine *engine, uint64_t number,
                             char path[SST_PATH_MAX]);
+enum colander_code __real_sst_open_file(const char *path, int *fd,
+                                        struct colander_error *err);
+enum colander_code __wrap_sst_open_file(const char *path, int *fd,
+                                        struct colander_error *err);
+enum colander_code __real_sst_block_read(const struct sst_source *sst,
+                                         uint64_t offset, uint64_t end,
+                                         struct sst_room *room,
+                                         struct colander_slice *block,
+                                         struct colander_error *err);
+enum colander_code __wrap_sst_block_read(const struct sst_source *sst,
+                                         uint64_t offset, uint64_t end,
+                                         struct sst_room *room,
+                                         struct colander_slice *block,
+                                         struct colander_error *err);
 struct cached_block *__real_block_cache_allocate(struct block_cache *cache,
                                                  size_t size);
 struct cached_block *__wrap_block_cache_allocate(struct block_cache *cache,
@@ -43,6 +61,24 @@ __wrap_engine_sst_path(const struct engine *engine, uint64_t number,
                        char path[SST_PATH_MAX])
 {
     return !paths_are_unknown && __real_engine_sst_path(engine, number, path);
+}
+
+enum colander_code
+__wrap_sst_open_file(const char *path, int *fd, struct colander_error *err)
+{
+    if (open_failure != COLANDER_OK)
+        return COLANDER_FAIL(err, open_failure, "cannot open it");
+    return __real_sst_open_file(path, fd, err);
+}
+
+enum colander_code
+__wrap_sst_block_read(const struct sst_source *sst, uint64_t offset,
+                      uint64_t end, struct sst_room *room,
+                      struct colander_slice *block, struct colander_error *err)
+{
+    if (read_failure != COLANDER_OK)
+        return COLANDER_FAIL(err, read_failure, "cannot read it");
+    return __real_sst_block_read(sst, offset, end, room, block, err);
 }
 
 struct cached_block *
@@ -102,6 +138,36 @@ FIXTURE_TEST(rows_of_a_file_without_a_path)
     paths_are_unknown = true;
     assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
     paths_are_unknown = false;
+    assert_no_doubt(family);
+}
+
+/* Also if no descriptor is left: then the file is opened for each block. */
+FIXTURE_TEST(rows_of_a_file_that_cannot_be_opened)
+{
+    struct colander_family *family = fill(fixture);
+    struct family_filters *found;
+
+    open_failure = COLANDER_NOT_FOUND;
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+    filters_of(family, &found)->commons->descriptors_max = 0;
+    assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+    open_failure = COLANDER_OK;
+    assert_no_doubt(family);
+    ZERO(atomic_load(&filters_of(family, &found)->commons->open_count));
+}
+
+/* The engine finds out whether it is damaged. */
+FIXTURE_TEST(rows_of_blocks_that_cannot_be_read)
+{
+    static const enum colander_code codes[] = {COLANDER_IO, COLANDER_CORRUPT,
+                                               COLANDER_NO_MEMORY};
+    struct colander_family *family = fill(fixture);
+
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        read_failure = codes[i];
+        assert_int_equal(direct_rows(family, NULL, "first", GROUP), 0);
+    }
+    read_failure = COLANDER_OK;
     assert_no_doubt(family);
 }
 
