@@ -69,7 +69,7 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
                              "the path of the store is too long");
     if (code == COLANDER_OK)
         code = sst_entries_visit(sst_path, add_entry, &rebuild, err);
-    if (code == COLANDER_CORRUPT && !sst_tag(sst, tag)) {
+    if (code == COLANDER_CORRUPT && sst != NULL && !sst_tag(sst, tag)) {
         filter_builder_destroy(rebuild.builder);
         code = filter_builder_create(path, settings, &rebuild.builder, err);
         if (code == COLANDER_OK)

@@ -169,6 +169,29 @@ FIXTURE_TEST(a_filter_that_is_loaded_while_it_is_replaced_is_replaced)
     assert_int_equal(filter_stats(family).damaged_count, 0);
 }
 
+/* There is no tag to look for in it. */
+FIXTURE_TEST(an_sst_that_cannot_be_opened_is_an_error)
+{
+    struct colander_family *family = kept_family(fixture, "rows");
+    struct filters *filters = store_hooks_context(family->store);
+    struct sst_file *file;
+    char path[SST_PATH_MAX];
+
+    write_file(fixture, family, 0);
+    assert_all_loaded(family);
+    file = registry_next(&filters->registry, 0, FILE_LOADED);
+    assert_non_null(file);
+    assert_true(engine_sst_path(filters->engine, file->number, path));
+    sst_file_unref(&filters->registry, file);
+    flip_from_end(path, 1);
+    FAILS(colander_family_refilter(family, NULL, why()), COLANDER_CORRUPT);
+    assert_non_null(strstr(error_text(), "cannot open SST"));
+    flip_from_end(path, 1);
+    OK(colander_family_refilter(family, NULL, NULL));
+    assert_all_loaded(family);
+    assert_int_equal(filter_stats(family).damaged_count, 0);
+}
+
 static void
 make_file(const char *path)
 {
