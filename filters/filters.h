@@ -55,8 +55,8 @@ struct colander_filter_options {
 
     enum colander_hierarchy hierarchy;
     uint32_t tree_order;    /* of the tree: order to 2 * order children (8) */
-    uint64_t memory_budget; /* bytes for filters in memory (64 MiB; at least
-                             * 64 KiB, without an upper bound) */
+    uint64_t memory_budget; /* bytes for filters in memory (128 MiB; at
+                             * least 64 KiB, without an upper bound) */
 
     /* Columns that filters do not contain, each with everything below it: up to
      * 64 paths as in predicates. Finds that use them scan, and so do finds in

@@ -29,7 +29,7 @@ colander_filter_options_init_sized(struct colander_filter_options *options,
         .hash_bits = 32,
         .fp_rate = 0.01,
         .tree_order = 8,
-        .memory_budget = UINT64_C(64) << 20,
+        .memory_budget = UINT64_C(128) << 20,
         .order_budget = 0.036,
         .words = true,
     };

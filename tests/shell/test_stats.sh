@@ -164,7 +164,7 @@ prints_some '^filters  of 1 SST file: [0-9,]+ bytes, [0-9.]+ % of '
 # Options that are given change, the others stay.
 refilter --rows-per-segment 64 --unfiltered text --unfiltered profile \
     --bits-per-value 8.5
-prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 67,108,864 bytes, order budget 0.036; unfiltered: text, profile$'
+prints_some '^options  on, rows per segment 64, 32 hash bits, 8.5 bits per value, slices in up to 134,217,728 bytes, order budget 0.036; unfiltered: text, profile$'
 run 0 stats "$part" tweets --json
 smaller=$(bytes locator_bytes)
 [ "$smaller" -lt "$all" ] || complain 'unindexed columns take as much'
