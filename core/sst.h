@@ -54,6 +54,7 @@ struct sst_created {
     bool has_joined;      /* it was written outside, and is installed */
     bool is_ok;           /* false: writing it failed, and it is not used */
     bool is_tagged;       /* its writer set a tag */
+    bool is_passing;      /* as its writer was told */
     uint8_t tag[SST_TAG_SIZE];
 };
 
@@ -61,8 +62,9 @@ struct sst_observer {
     void *context;
 
     /* Begins an SST. Returns what is passed to the next three functions, or
-     * NULL if its rows are not wanted. */
-    void *(*writer_begin)(void *context, uint32_t family);
+     * NULL if its rows are not wanted. `is_passing`: it is flushed because
+     * memory is full; if that happens often, a compaction replaces it soon. */
+    void *(*writer_begin)(void *context, uint32_t family, bool is_passing);
 
     /* Adds the next entry. Versions of one key come newest first. */
     void (*writer_add)(void *writer, const struct sst_entry *entry);

@@ -33,7 +33,7 @@ struct worker {
     bool is_busy;          /* a thread does it */
     bool is_waiting;       /* for files that are too young, */
     struct timespec until; /* until this moment */
-    bool has_old;          /* filters, as far as is known */
+    atomic_bool has_old;   /* filters, as far as is known; set by any thread */
     size_t awaiting;       /* threads that wait until everything is done */
 };
 

@@ -50,11 +50,15 @@ enum filter_block_kind {
     FILTER_KINDS,      /* number of kinds */
 };
 
+/* The version of words that are left out of a filter until it is rebuilt. */
+#define FILTER_WORDS_LATER UINT64_MAX
+
 /* Describes the whole filter. */
 struct filter_head {
     uint8_t tag[SST_TAG_SIZE]; /* the same as in the SST */
     uint64_t entry_count;      /* of the SST: puts and deletes */
-    uint64_t words_version;    /* TEXT_WORDS_VERSION then; 0: has no words */
+    uint64_t words_version;    /* TEXT_WORDS_VERSION then; 0: has no words;
+                                * FILTER_WORDS_LATER: not yet */
     uint64_t words_size;       /* bytes that they take in locators, about */
     uint32_t hash_version;     /* COLANDER_HASH_VERSION when it was built */
     uint32_t unfiltered_count; /* columns that are not in the filter */

@@ -32,6 +32,9 @@ void worker_kick_all(struct commons *commons);
 /* Ends the threads of commons whose stores are closed. */
 void worker_end_threads(struct commons *commons);
 
+/* Rebuilds the filters that lack words only for now. */
+void worker_add_words(struct filters *filters);
+
 /* Waits until nothing is left to do; false: the worker does not run. */
 bool worker_await(struct filters *filters);
 

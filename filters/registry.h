@@ -91,9 +91,11 @@ struct family_filters {
     struct recent *recent;
     atomic_bool is_recent_all; /* the recent rows have every row that is in no
                                 * SST */
-    atomic_bool knows_recent_keys; /* and the keys of deletes in no SST */
-    atomic_uint_fast64_t changes;  /* of its files; counted before recent rows
+    atomic_bool knows_recent_keys;   /* and the keys of deletes in no SST */
+    atomic_uint_fast64_t changes;    /* of its files; counted before recent rows
                                     * are removed */
+    atomic_uint_fast64_t full_until; /* if memory is full before (clock_us()),
+                                      * it is filled fast */
 
     /* Under the registry's mutex. */
     struct settings *settings;

@@ -194,6 +194,19 @@ settings_create(const struct colander_filter_options *options,
 }
 
 struct settings *
+settings_without_words(const struct settings *settings)
+{
+    struct colander_filter_options options = settings->options;
+    struct settings *created;
+
+    options.words = false;
+    if (settings_create(&options, &created, NULL) != COLANDER_OK)
+        return NULL;
+    created->adds_words_later = true;
+    return created;
+}
+
+struct settings *
 settings_ref(struct settings *settings)
 {
     atomic_fetch_add_explicit(&settings->reference_count, 1,

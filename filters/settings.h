@@ -35,6 +35,7 @@ enum settings_list {
 struct settings {
     struct colander_filter_options options; /* owns its lists of columns */
     struct path_list lists[SETTINGS_LISTS];
+    bool adds_words_later; /* words are off for the file that is built */
     atomic_size_t reference_count;
 };
 
@@ -42,6 +43,10 @@ struct settings {
 COLANDER_CHECKED enum colander_code
 settings_create(const struct colander_filter_options *options,
                 struct settings **settings, struct colander_error *err);
+
+/* Returns the same settings for a file that gets its words later, or NULL if
+ * memory is short. */
+struct settings *settings_without_words(const struct settings *settings);
 
 struct settings *settings_ref(struct settings *settings);
 

@@ -68,8 +68,10 @@ settings_record_name(uint32_t family, char name[RECORD_NAME_MAX])
 
 /* Reads the settings of one family's filters from the store. */
 static enum colander_code
-load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
+load_settings(struct filters *filters, struct engine_family *engine_family,
+              struct colander_error *err)
 {
+    const uint32_t id = engine_family_id(engine_family);
     struct family_filters *family =
         registry_family(&filters->registry, id, NULL);
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
@@ -102,8 +104,13 @@ load_settings(struct filters *filters, uint32_t id, struct colander_error *err)
     return code;
 }
 
+/* Visits all families. */
 static enum colander_code
-load_all_settings(struct filters *filters, struct colander_error *err)
+visit_families(struct filters *filters,
+               enum colander_code (*visit)(struct filters *filters,
+                                           struct engine_family *family,
+                                           struct colander_error *err),
+               struct colander_error *err)
 {
     struct colander_names names;
     enum colander_code code = engine_families(filters->engine, &names, err);
@@ -116,7 +123,7 @@ load_all_settings(struct filters *filters, struct colander_error *err)
         code = engine_family_open(filters->engine, names.names[i], false,
                                   &family, err);
         if (code == COLANDER_OK)
-            code = load_settings(filters, engine_family_id(family), err);
+            code = visit(filters, family, err);
         engine_family_close(family);
     }
     colander_names_release(&names);
@@ -182,7 +189,7 @@ opened(void *context, struct engine *engine, struct colander_error *err)
     if (is_first)
         code = open_commons(filters, err);
     if (code == COLANDER_OK && is_first)
-        code = load_all_settings(filters, err);
+        code = visit_families(filters, load_settings, err);
     if (code == COLANDER_OK && is_first)
         code = list_files(filters, err);
     /* Loading a filter would fetch all of it. */
@@ -191,9 +198,25 @@ opened(void *context, struct engine *engine, struct colander_error *err)
     return code;
 }
 
+/* A flush that has begun because memory was full is done when this one is. */
+static enum colander_code
+end_flushes(struct filters *filters, struct engine_family *engine_family,
+            struct colander_error *err)
+{
+    const struct family_filters *family = registry_family(
+        &filters->registry, engine_family_id(engine_family), NULL);
+
+    if (family == NULL || atomic_load(&family->full_until) == 0)
+        return COLANDER_OK;
+    return engine_family_flush(engine_family, err);
+}
+
+/* If the flushes fail, so does the close. */
 static void
 closing(void *context)
 {
+    if (visit_families(context, end_flushes, NULL) == COLANDER_OK)
+        worker_add_words(context);
     worker_stop(context);
 }
 

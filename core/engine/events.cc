@@ -70,6 +70,9 @@ is_beside(const struct engine *engine, const std::string &path)
 namespace
 {
 
+/* Whether the flush of this thread has begun because memory was full. */
+thread_local bool is_memory_full;
+
 /* ----------------------------------------------------------- collector --- */
 
 class Collector : public rocksdb::TablePropertiesCollector
@@ -82,7 +85,8 @@ class Collector : public rocksdb::TablePropertiesCollector
         if (family == default_family)
             return;
         present_sst().family = family;
-        writer_ = observer_->writer_begin(observer_->context, family);
+        writer_ = observer_->writer_begin(observer_->context, family,
+                                          present_sst().is_passing);
     }
 
     Collector(const Collector &) = delete;
@@ -204,11 +208,27 @@ class Listener : public rocksdb::EventListener
     }
 
     void
+    OnFlushBegin(rocksdb::DB *, const rocksdb::FlushJobInfo &info) override
+    {
+        const rocksdb::FlushReason reason = info.flush_reason;
+
+        is_memory_full = reason == rocksdb::FlushReason::kWriteBufferFull ||
+                         reason == rocksdb::FlushReason::kWriteBufferManager ||
+                         reason == rocksdb::FlushReason::kWalFull;
+    }
+
+    /* FIFO replaces no files. */
+    void
     OnTableFileCreationStarted(
         const rocksdb::TableFileCreationBriefInfo &info) override
     {
         present_sst() = {};
         present_sst().number = number_of_file(info.file_path);
+        present_sst().is_passing =
+            is_memory_full &&
+            info.reason == rocksdb::TableFileCreationReason::kFlush &&
+            engine_->rocksdb_options.compaction_style !=
+                rocksdb::kCompactionStyleFIFO;
     }
 
     void

@@ -260,8 +260,10 @@ filter_builder_finish(struct filter_builder *builder,
     memcpy(head.tag, tag, SST_TAG_SIZE);
     head.entry_count = entry_count != 0 ? entry_count : builder->entry_count;
     head.hash_version = COLANDER_HASH_VERSION;
-    head.words_version =
-        builder->settings->options.words ? TEXT_WORDS_VERSION : 0;
+    head.words_version = builder->settings->options.words ? TEXT_WORDS_VERSION
+                         : builder->settings->adds_words_later
+                             ? FILTER_WORDS_LATER
+                             : 0;
     head.words_size = (uint64_t)builder->words_size;
     head.word_column_count = lists[LIST_WORD_COLUMNS].count;
     memcpy(head.word_columns, lists[LIST_WORD_COLUMNS].hashes,

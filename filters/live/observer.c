@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
 #include "filters/filter_feed.h"
 #include "filters/live.h"
 
@@ -16,7 +17,9 @@
 /* A filter that is being built. */
 struct sst_build {
     struct filters *filters;
-    uint32_t family;
+    struct family_filters *family;
+    uint64_t began;           /* clock_us() */
+    bool is_passing;          /* memory was full */
     struct filter_feed *feed; /* NULL: abandoned after an error */
     uint8_t tag[SST_TAG_SIZE];
 };
@@ -26,13 +29,31 @@ static void
 give_up(struct sst_build *build, const struct colander_error *err)
 {
     filter_log_error(&build->filters->log, "cannot build a filter of family",
-                     build->family, err);
+                     build->family->id, err);
     filter_feed_destroy(build->feed);
     build->feed = NULL;
 }
 
+/* A family is filled fast if the next flush begins before this many times as
+ * long as the last one took: whatever the machine can do. */
+#define FLUSH_SHARE 10
+
+/* Replaces the settings for a file that a compaction will probably replace
+ * soon: words are most of the work. */
+static void
+leave_words(struct settings **settings)
+{
+    struct settings *without =
+        (*settings)->options.words ? settings_without_words(*settings) : NULL;
+
+    if (without == NULL)
+        return;
+    settings_unref(*settings);
+    *settings = without;
+}
+
 static void *
-build_begin(void *context, uint32_t family_id)
+build_begin(void *context, uint32_t family_id, bool is_passing)
 {
     struct filters *filters = context;
     struct sst_build *build = calloc(1, sizeof(*build));
@@ -43,9 +64,13 @@ build_begin(void *context, uint32_t family_id)
     if (build == NULL)
         return NULL;
     build->filters = filters;
-    build->family = family_id;
+    build->is_passing = is_passing;
+    build->began = clock_us();
     filter_tag_draw(&filters->names, build->tag);
-    (void)registry_family(&filters->registry, family_id, &settings);
+    build->family = registry_family(&filters->registry, family_id, &settings);
+    if (is_passing && build->family != NULL &&
+        build->began < atomic_load(&build->family->full_until))
+        leave_words(&settings);
     if (settings != NULL && settings->options.is_on &&
         filter_path_of_tag(&filters->names, build->tag, path) &&
         filter_feed_create(path, settings, &build->feed, &err) != COLANDER_OK)
@@ -79,6 +104,12 @@ build_finish(void *context, uint8_t tag[SST_TAG_SIZE])
         give_up(build, &err);
     if (build->feed == NULL)
         return false;
+    if (build->is_passing) {
+        const uint64_t now = clock_us();
+
+        atomic_store(&build->family->full_until,
+                     now + FLUSH_SHARE * (now - build->began));
+    }
     memcpy(tag, build->tag, SST_TAG_SIZE);
     return true;
 }
@@ -163,6 +194,8 @@ file_created(void *context, const struct sst_created *file)
      * rows are flushed, or the files that they replace are removed. */
     if (file->has_joined)
         (void)note_change(filters, file->family);
+    if (file->is_passing)
+        atomic_store(&filters->worker.has_old, true);
     worker_kick(filters);
 }
 

@@ -127,10 +127,19 @@ advance(struct filters *filters, struct sst_file *file)
         count_failure(filters, "cannot load the filter of SST", file, &err);
 }
 
-/* Rebuilds one filter of an older version, which answers fewer questions.
- * Returns false if there is none. */
+/* Returns whether a filter built now would answer more questions. */
 static bool
-renew_one(struct filters *filters)
+is_old(const struct filter_file *filter)
+{
+    return filter->version < FILTER_FILE_VERSION ||
+           filter->head.words_version == FILTER_WORDS_LATER;
+}
+
+/* Rebuilds one old filter. Unless it hurries, leaves those of families that are
+ * filled fast: compactions replace their files. Returns false if none is
+ * left. */
+static bool
+renew_one(struct filters *filters, bool hurries, bool *is_left)
 {
     struct sst_file *file;
     uint64_t number = 0;
@@ -139,14 +148,42 @@ renew_one(struct filters *filters)
     while (!is_found && (file = registry_next(&filters->registry, number,
                                               FILE_LOADED)) != NULL) {
         number = file->number;
-        is_found = file->filter->version < FILTER_FILE_VERSION &&
-                   try_rebuild(filters, file);
+        if (is_old(file->filter) && !hurries &&
+            clock_us() < atomic_load(&file->family->full_until))
+            *is_left = true;
+        else
+            is_found = is_old(file->filter) && try_rebuild(filters, file);
         /* the old one is still good */
         if (is_found && atomic_load(&file->tries) >= GIVEN_UP)
             atomic_store(&file->tries, REBUILDS_MAX);
         sst_file_unref(&filters->registry, file);
     }
-    return is_found;
+    return is_found || *is_left;
+}
+
+void
+worker_add_words(struct filters *filters)
+{
+    enum file_state state = FILE_PENDING;
+
+    /* Only filters of this run are opened for it. */
+    for (uint64_t number = 0; state <= FILE_LOADED;) {
+        struct sst_file *file =
+            registry_next(&filters->registry, number, state);
+
+        if (file == NULL) {
+            number = 0;
+            state++;
+            continue;
+        }
+        number = file->number;
+        if (file->filter == NULL && file->born != INT64_MIN)
+            advance(filters, file);
+        else if (file->filter != NULL &&
+                 file->filter->head.words_version == FILTER_WORDS_LATER)
+            (void)try_rebuild(filters, file);
+        sst_file_unref(&filters->registry, file);
+    }
 }
 
 /* Returns whether the file is likely to be replaced soon, as most flushed files
@@ -180,10 +217,9 @@ advance_all(struct filters *filters, enum file_state state, bool hurries)
     return is_left;
 }
 
-/* Does what there is to do. Returns whether files are left, as they are young.
- * *is_old: an old filter was rebuilt, and there may be more. */
+/* Does what there is to do. Returns whether files are left for later. */
 static bool
-do_round(struct filters *filters, bool hurries, bool *is_old)
+do_round(struct filters *filters, bool hurries)
 {
     bool is_left;
 
@@ -194,7 +230,9 @@ do_round(struct filters *filters, bool hurries, bool *is_old)
         is_left = advance_all(filters, FILE_OPEN, hurries) || is_left;
     } while (!is_left && !worker_is_stopping(filters) &&
              registry_unfold(&filters->registry));
-    *is_old = *is_old && (is_left || renew_one(filters));
+    if (atomic_exchange(&filters->worker.has_old, false) &&
+        (is_left || renew_one(filters, hurries, &is_left)))
+        atomic_store(&filters->worker.has_old, true);
     filters_lend(filters);
     return is_left;
 }
@@ -204,18 +242,17 @@ static void
 work(struct commons *commons, struct worker *worker)
 {
     const bool hurries = worker->awaiting > 0;
-    bool has_old = worker->has_old;
     bool is_left;
 
     worker->is_kicked = false;
     worker->is_waiting = false;
     worker->is_busy = true;
     pthread_mutex_unlock(&commons->mutex);
-    is_left = do_round(worker->filters, hurries, &has_old);
+    is_left = do_round(worker->filters, hurries);
     pthread_mutex_lock(&commons->mutex);
     worker->is_busy = false;
-    worker->has_old = has_old;
-    worker->is_kicked = worker->is_kicked || (has_old && !is_left);
+    worker->is_kicked =
+        worker->is_kicked || (atomic_load(&worker->has_old) && !is_left);
     worker->is_waiting = is_left;
     worker->until = clock_after(CLOCK_REALTIME, LOADING_AGE * 1000);
     pthread_cond_broadcast(&commons->changed);
@@ -320,7 +357,7 @@ worker_start(struct filters *filters, struct colander_error *err)
         worker->is_stopping = false;
         worker->is_kicked = true;
         worker->is_waiting = false;
-        worker->has_old = !filters->is_read_only;
+        atomic_store(&worker->has_old, !filters->is_read_only);
         join_ring(commons, worker);
         pthread_cond_broadcast(&commons->changed);
         status = 0;

@@ -138,6 +138,52 @@ SST_TEST(reported_rows_are_the_rows_of_a_fifo_store)
     run_work(fixture, COLANDER_COMPACTION_FIFO);
 }
 
+/* Counts the files of the family that were written because memory was full, or
+ * for another reason. */
+static size_t
+count_passing(struct watch *watch, bool is_passing)
+{
+    size_t count = 0;
+
+    pthread_mutex_lock(&watch->mutex);
+    for (struct seen_sst *seen = watch->files; seen != NULL; seen = seen->next)
+        count += seen->file.number != 0 && seen->file.is_passing == is_passing;
+    pthread_mutex_unlock(&watch->mutex);
+    return count;
+}
+
+static void
+see_passing(struct sst_fixture *fixture, enum colander_compaction compaction,
+            bool are_some)
+{
+    struct watch *watch = &fixture->watch;
+    struct engine_family *family;
+    uint32_t number = 0;
+
+    fixture->options.compaction = compaction;
+    open_watched(fixture);
+    family = family_of(&fixture->base, "a");
+    assert_true(write_batch(fixture->base.engine, family, NULL, 0, 10));
+    OK(engine_family_flush(family, NULL));
+    assert_int_equal(count_passing(watch, true), 0);
+    while (count_passing(watch, are_some) < (are_some ? 1u : 2u))
+        assert_true(write_batch(fixture->base.engine, family, NULL,
+                                number += 1000, 1000));
+    OK(engine_family_compact(family, NULL));
+    assert_int_equal(count_passing(watch, true) > 0, are_some);
+    assert_true(count_passing(watch, false) > 0);
+}
+
+SST_TEST(flushes_of_full_memory_are_told_from_others)
+{
+    see_passing(fixture, COLANDER_COMPACTION_LEVELED, true);
+}
+
+SST_TEST(fifo_files_stay_and_are_not_passing)
+{
+    see_passing(fixture, COLANDER_COMPACTION_FIFO, false);
+}
+
 SST_TEST(what_fifo_drops_leaves_the_view)
 {
     struct engine_family *family;

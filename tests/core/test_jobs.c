@@ -72,10 +72,11 @@ await(struct gates *gates, size_t index)
 /* ------------------------------------------------------------- observer --- */
 
 static void *
-begin(void *context, uint32_t family)
+begin(void *context, uint32_t family, bool is_passing)
 {
     (void)context;
     (void)family;
+    (void)is_passing;
     return NULL;
 }
 

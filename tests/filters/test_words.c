@@ -4,7 +4,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "filters/settings.h"
+#include "filters/context.h"
+#include "filters/find/plan.h"
 #include "support/cases.h"
 #include "support/filter_files.h"
 
@@ -386,6 +387,101 @@ FIXTURE_TEST(a_word_of_all_rows_costs_no_more_than_a_scan)
         colander_cursor_close(cursor);
         colander_predicate_destroy((struct colander_predicate *)query.where);
     }
+}
+
+/* ------------------------------------------------ words that come later --- */
+
+#define FILLED_MAX 20000 /* rows; far fewer are needed */
+
+/* Puts a row of some KiB. */
+static void
+put_large(struct store_fixture *fixture, struct colander_family *family,
+          unsigned number)
+{
+    struct colander_row_builder *builder = fixture->builder;
+    char text[40];
+    char fill[4000];
+
+    memset(fill, 'x', sizeof(fill));
+    (void)snprintf(text, sizeof(text), "every Word%u", number);
+    colander_row_builder_add(
+        builder, "fill",
+        colander_string(colander_slice_of(fill, sizeof(fill))));
+    put_at(family, number, fixture_row(fixture, "text", colander_text(text)));
+}
+
+/* Returns how many files get their words later. */
+static size_t
+count_wordless(struct colander_family *family)
+{
+    struct engine_family *engine_family;
+    struct family_filters *found;
+    struct filters *filters;
+    struct file_view *view;
+    size_t count = 0;
+
+    OK(filters_look_up(family, &filters, &engine_family, &found, NULL));
+    OK(plan_view(filters, found, NULL, &view, NULL));
+    for (size_t i = 0; i < view->file_count; i++)
+        count +=
+            view->files[i]->filter != NULL &&
+            view->files[i]->filter->head.words_version == FILTER_WORDS_LATER;
+    file_view_release(view);
+    return count;
+}
+
+/* Finds rows by their words. Returns how many were read. */
+static uint64_t
+find_large(struct colander_family *family, unsigned count)
+{
+    uint64_t read = 0;
+
+    for (unsigned i = 0; i < 20; i++) {
+        struct colander_explain explain;
+        char word[40];
+
+        (void)snprintf(word, sizeof(word), "word%u", i * (count - 1) / 19);
+        read += find_one(
+            family,
+            colander_where_all_words(i % 2 == 0 ? "text" : NULL, word, NULL),
+            &explain);
+    }
+    return read;
+}
+
+/* Puts rows as fast as it can until a file lacks words. Returns how many. */
+static unsigned
+fill_fast(struct store_fixture *fixture, struct colander_family *family,
+          unsigned count)
+{
+    const unsigned before = count;
+
+    do {
+        assert_true(count < before + FILLED_MAX);
+        put_large(fixture, family, count++);
+    } while (count % 50 != 0 || count_wordless(family) == 0);
+    return count;
+}
+
+/* Rows are found meanwhile, too. */
+FIXTURE_TEST(files_of_fast_writing_get_their_words_when_it_ends)
+{
+    struct colander_family *family;
+    unsigned count;
+
+    fixture->options.write_buffer_size = 1 << 20;
+    fixture_remake(fixture);
+    family = kept_family(fixture, "rows");
+    count = fill_fast(fixture, family, 0);
+    (void)find_large(family, count);
+    OK(colander_family_await_filters(family, NULL));
+    assert_int_equal(count_wordless(family), 0);
+    assert_int_equal(find_large(family, count), 20);
+    count = fill_fast(fixture, family, count);
+    fixture_reopen(fixture, COLANDER_OPEN_READ_ONLY);
+    family = kept_family(fixture, "rows");
+    assert_int_equal(find_large(family, count), 20);
+    assert_int_equal(count_wordless(family), 0);
 }
 
 /* ----------------------------------------------- columns without words --- */

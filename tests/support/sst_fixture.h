@@ -93,7 +93,7 @@ expect(struct watch *watch, bool holds, const char *claim)
 }
 
 static inline void *
-on_begin(void *context, uint32_t family)
+on_begin(void *context, uint32_t family, bool is_passing)
 {
     struct watch *watch = context;
     struct seen_sst *seen = calloc(1, sizeof(*seen));
@@ -103,6 +103,7 @@ on_begin(void *context, uint32_t family)
     expect(watch, family != 0, "writers have a family");
     seen->watch = watch;
     seen->file.family = family;
+    seen->file.is_passing = is_passing;
     pthread_mutex_lock(&watch->mutex);
     seen->next = watch->files;
     watch->files = seen;
