@@ -21,7 +21,7 @@
 #include <xxhash.h>
 
 /* Read at once when a file is opened; usually contains the whole directory. */
-#define ENDING_SIZE (64u << 10)
+#define ENDING_SIZE (32u << 10)
 
 /* The least that a part, a block and a span take in the directory. */
 #define PART_SIZE_MIN 15
