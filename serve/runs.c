@@ -302,6 +302,7 @@ run_admit(struct run *run, struct colander_error *err)
     } limits[] = {
         {"load", SERVER_LOADS, options->load_max, "loads"},
         {SERVER_SCRIPT, SERVER_SCRIPTS, options->script_max, "scripts"},
+        {"shell", SERVER_SCRIPTS, options->script_max, "scripts"},
         {"backup", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
         {"check", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
         {"refilter", SERVER_UPKEEP, options->upkeep_max, UPKEEP},

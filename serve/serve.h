@@ -123,6 +123,7 @@ struct server_options {
                      struct colander_row_builder *builder);
 
     bool runs_lua;         /* also for clients of the address */
+    bool runs_shells;      /* the same, and they may write with it */
     const char *backup_to; /* where clients of the address may have backups
                             * made, a directory or an address; NULL: nowhere;
                             * borrowed until server_stop returns */

@@ -352,26 +352,27 @@ argument_list_release(struct argument_list *list)
 
 /* Prints one option: its name in the first column, its help in the second. */
 static void
-print_option(const struct argument_option *option)
+print_option(FILE *file, const struct argument_option *option)
 {
     const char *line = option->help;
-    int width = printf("  %s%s%s%s", option->name[1] == '\0' ? "-" : "--",
-                       option->name, option->value == NULL ? "" : " ",
-                       option->value == NULL ? "" : option->value);
+    int width =
+        fprintf(file, "  %s%s%s%s", option->name[1] == '\0' ? "-" : "--",
+                option->name, option->value == NULL ? "" : " ",
+                option->value == NULL ? "" : option->value);
 
     if (width > HELP_COLUMN - 2)
-        width = printf("\n") - 1;
+        width = fprintf(file, "\n") - 1;
     while (*line != '\0') {
         const int size = (int)strcspn(line, "\n");
 
-        printf("%*s%.*s\n", HELP_COLUMN - width, "", size, line);
+        fprintf(file, "%*s%.*s\n", HELP_COLUMN - width, "", size, line);
         line += size + (line[size] == '\n');
         width = 0;
     }
 }
 
 void
-arguments_print_help(const struct argument_option *options)
+arguments_print_help(FILE *file, const struct argument_option *options)
 {
     for (size_t i = 0; options[i].name != NULL; i++) {
         const bool is_heading = options[i].name[0] == '\0';
@@ -379,8 +380,8 @@ arguments_print_help(const struct argument_option *options)
         if (options[i].instead != NULL)
             continue;
         if (is_heading || i == 0)
-            printf("\n%s:\n", is_heading ? options[i].help : "options");
+            fprintf(file, "\n%s:\n", is_heading ? options[i].help : "options");
         if (!is_heading)
-            print_option(&options[i]);
+            print_option(file, &options[i]);
     }
 }

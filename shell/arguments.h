@@ -16,6 +16,8 @@
 
 #include "colander.h"
 
+#include <stdio.h>
+
 /* A list of options ends with OPTIONS_END. */
 struct argument_option {
     const char *name;    /* without the dashes; "": a heading */
@@ -118,6 +120,6 @@ arguments_list(const struct arguments *arguments, const char *name,
 void argument_list_release(struct argument_list *list);
 
 /* Prints the options as help shows them. */
-void arguments_print_help(const struct argument_option *options);
+void arguments_print_help(FILE *file, const struct argument_option *options);
 
 #endif

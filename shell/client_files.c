@@ -20,6 +20,7 @@ client_files_init(struct client_files *files, const char *command,
     memset(files, 0, sizeof(*files));
     files->arguments = arguments;
     files->is_load = strcmp(command, "load") == 0;
+    files->is_shell = strcmp(command, "shell") == 0;
     files->fd = files->rejects = -1;
 }
 
@@ -53,6 +54,19 @@ is_schema_file(const char *name)
            (size >= 4 && strcmp(name + size - 4, ".lua") == 0);
 }
 
+/* The same for a shell, which has one file. */
+static const char *
+given_script(const struct arguments *arguments, const char *name)
+{
+    const char *script = "-";
+
+    if (arguments->word_count > 1)
+        script = arguments->words[1];
+    else if (arguments_has(arguments, "e"))
+        return NULL;
+    return strcmp(script, name) == 0 ? script : NULL;
+}
+
 /* Returns the name of the file as it was given; NULL: it was not. */
 static const char *
 given_name(const struct client_files *files, const char *name)
@@ -60,6 +74,8 @@ given_name(const struct client_files *files, const char *name)
     const struct arguments *arguments = files->arguments;
     const char *schema = arguments_value(arguments, "schema");
 
+    if (files->is_shell)
+        return given_script(arguments, name);
     if (!files->is_load)
         return NULL;
     for (size_t i = 2; i < arguments->word_count; i++) {

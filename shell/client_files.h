@@ -17,7 +17,8 @@
 
 struct client_files {
     const struct arguments *arguments; /* borrowed */
-    bool is_load;                      /* else no file is given */
+    bool is_load;
+    bool is_shell;    /* only its script is given, or standard input */
     const char *name; /* of the file that is open; borrowed; NULL: none is */
     int fd;
     bool is_seekable;

@@ -139,14 +139,16 @@ print_usage(const struct session *session, const struct command *command,
 static void
 print_help(const struct session *session, const struct command *command)
 {
-    print_usage(session, command, stdout);
+    FILE *out = session_out(session);
+
+    print_usage(session, command, out);
     if (command->help != NULL)
-        printf("\n%s", command->help);
+        fprintf(out, "\n%s", command->help);
     else
-        printf("\n%s\n", command->summary);
-    arguments_print_help(command->options);
+        fprintf(out, "\n%s\n", command->summary);
+    arguments_print_help(out, command->options);
     if (command->examples != NULL)
-        printf("\nexamples:\n%s", command->examples);
+        fprintf(out, "\nexamples:\n%s", command->examples);
 }
 
 static void
@@ -154,13 +156,15 @@ print_overview(const struct session *session)
 {
     const char *dot = is_shell(session) ? "." : "";
     const struct command *command;
+    FILE *out = session_out(session);
 
-    fputs(is_shell(session) ? shell_overview : overview, stdout);
+    fputs(is_shell(session) ? shell_overview : overview, out);
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++)
-        printf("  %s%-10s %s\n", dot, command->name, command->summary);
-    printf("\n%s\n", is_shell(session)
-                         ? ".help WORD describes a command or a word of Lua."
-                         : "Try 'colander COMMAND --help', or 'man colander'.");
+        fprintf(out, "  %s%-10s %s\n", dot, command->name, command->summary);
+    fprintf(out, "\n%s\n",
+            is_shell(session)
+                ? ".help WORD describes a command or a word of Lua."
+                : "Try 'colander COMMAND --help', or 'man colander'.");
 }
 
 static enum session_exit
@@ -185,7 +189,7 @@ run_help(struct session *session, const struct arguments *arguments)
         return session_complain(
             session, SESSION_USAGE, "no command '%s' (try %s)", name,
             is_shell(session) ? ".help" : "colander --help");
-    if (arguments_has(arguments, "man"))
+    if (arguments_has(arguments, "man") && session->client == NULL)
         manual_print(command);
     else
         print_help(session, command);
@@ -343,6 +347,16 @@ run_on_store(struct session *session, const struct command *command,
     return session_finish(session, command->run(session, arguments));
 }
 
+/* Whether it touches neither the files nor the terminal of a server. */
+static bool
+runs_in_shell_of_client(const struct command *command,
+                        const struct arguments *arguments)
+{
+    if (command->store == COMMAND_ALONE)
+        return command == &command_help || command->is_dot;
+    return !arguments_has(arguments, "output");
+}
+
 static enum session_exit
 run_parsed(struct session *session, const struct command *command,
            struct arguments *arguments)
@@ -353,7 +367,9 @@ run_parsed(struct session *session, const struct command *command,
                                  : command->word_count_max;
 
     if (session->client != NULL &&
-        (arguments->wants_help || !runs_elsewhere(command)))
+        !(is_shell(session)
+              ? runs_in_shell_of_client(command, arguments)
+              : runs_elsewhere(command) && !arguments->wants_help))
         return session_complain(session, SESSION_USAGE,
                                 "a server runs only commands that need its "
                                 "store");
@@ -379,7 +395,7 @@ run_parsed(struct session *session, const struct command *command,
     if (command->store == COMMAND_OPENS && command->word_count_min > 0 &&
         !command->goes_elsewhere && command_is_elsewhere(arguments->words[0]))
         return complain_of_address(session, command, arguments->words[0]);
-    if (session->client != NULL) /* it needs a store */
+    if (session->client != NULL && !is_shell(session)) /* it needs a store */
         session->path = arguments->words[0];
     if (first > 0)
         return run_on_store(session, command, arguments);

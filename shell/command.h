@@ -43,10 +43,11 @@ struct command {
                               * its store to read; NULL: never */
     enum command_store store;
     bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
+    bool is_dot;           /* it changes a shell, and nothing else */
+    bool is_paged;         /* in the shell its output may go to a pager */
     const char *instead;   /* what to do about a store that another process has
                             * open; NULL: name the directory of one that none
                             * has */
-    bool is_paged;         /* in the shell its output may go to a pager */
     size_t word_count_min; /* without a STORE */
     size_t word_count_max; /* 0: as many as word_count_min */
     size_t option_words;   /* options end after these words; 0: nowhere */

@@ -26,6 +26,8 @@ interrupt_note(void)
 void
 interrupt_count_again(void)
 {
+    if (source != NULL)
+        return;
     atomic_store(&happened_ms, -AGAIN_MS);
 }
 
@@ -145,6 +147,8 @@ interrupt_happened(void)
 void
 interrupt_forget(void)
 {
+    if (source != NULL)
+        return; /* they are for another */
     atomic_store(&has_happened, false);
     atomic_store(&is_unread, false);
 }

@@ -26,4 +26,8 @@ lua_State *sandbox_new_state(struct sandbox_memory *memory);
 /* Opens the allowed libraries. */
 void sandbox_open(lua_State *L);
 
+/* Ends what runs, also through pcall, once the command of this thread is
+ * interrupted (interrupt.h). */
+void sandbox_look_for_end(lua_State *L);
+
 #endif

@@ -12,7 +12,8 @@
 struct service {
     const struct session *session;
     struct server *server;
-    bool runs_lua; /* also for clients of an address */
+    bool runs_lua;    /* also for clients of an address */
+    bool runs_shells; /* the same, and they are trusted */
     const char *backup_to;
     uint64_t backup_max;
 };
@@ -71,7 +72,9 @@ run_for_client(void *context, const struct server_command *command)
         .count_load = count_load,
         .facts = command->result == NULL ? NULL : command->result->facts,
         .failure = command->result == NULL ? NULL : &command->result->failure,
-        .may_run_lua = command->is_local || service->runs_lua,
+        .may_run_lua =
+            command->is_local || service->runs_lua || service->runs_shells,
+        .is_trusted = command->is_local || service->runs_shells,
         .is_local = command->is_local,
         .backup_to = service->backup_to,
         .backup_max = service->backup_max,
@@ -193,6 +196,7 @@ service_start(const struct session *session, const struct server_options *asked,
     options.end_hint = end_hint;
     service->session = session;
     service->runs_lua = options.runs_lua;
+    service->runs_shells = options.runs_shells;
     service->backup_to = options.backup_to;
     service->backup_max = options.backup_max;
     code = server_start(session->store, &options, &service->server, err);

@@ -214,6 +214,7 @@ run_serve(struct session *session, const struct arguments *arguments)
 
     server_options_init(&options);
     options.runs_lua = arguments_has(arguments, "lua");
+    options.runs_shells = arguments_has(arguments, "shell");
     options.backup_to = arguments_value(arguments, "backup-to");
     options.is_read_only = arguments_has(arguments, "read-only");
     if (arguments_number(arguments, "backup-max", &options.backup_max, &err) !=
@@ -253,6 +254,8 @@ static const struct argument_option options[] = {
     OPTION_FLAG("read-only", "open the store to read"),
     OPTION_FLAG("lua", "clients of --listen may run Lua: --where, and scripts\n"
                        "that read"),
+    OPTION_FLAG("shell", "they may use the shell, which also writes: only for\n"
+                         "clients that are trusted as the user is"),
     OPTION("backup-to", "DIR|ADDRESS",
            "where backups go that clients of --listen ask for"),
     OPTION("backup-max", "N", "how many there may be (100)"),

@@ -14,10 +14,17 @@
 #include <lualib.h>
 #include <stdlib.h>
 
+/* What Lua may use for clients: those that are trusted, and others, for which
+ * queries may use as much. */
+#define TRUSTED_CLIENT_SIZE ((size_t)1 << 30)
+#define CLIENT_SIZE ((size_t)64 << 20)
+#define CLIENT_QUERY_SIZE ((size_t)64 << 20)
+
 struct interpreter {
     struct session *session;
     lua_State *L;
-    bool is_safe; /* scripts are not trusted */
+    bool is_safe;      /* scripts are not trusted */
+    bool is_sandboxed; /* they have the libraries of the sandbox */
     struct sandbox_memory memory;
     enum interpreter_detail detail; /* of the current call */
     enum colander_code code;        /* of the error that ended it */
@@ -85,13 +92,67 @@ family_exists(lua_State *L)
     return 1;
 }
 
+/* print(value...), for a client: Lua's */
+static int
+print_for_client(lua_State *L)
+{
+    FILE *out = session_out(self(L)->session);
+    const int count = lua_gettop(L);
+
+    for (int i = 1; i <= count; i++) {
+        size_t size;
+        const char *text = luaL_tolstring(L, i, &size);
+
+        if (i > 1)
+            (void)fputc('\t', out);
+        (void)fwrite(text, 1, size, out);
+        lua_pop(L, 1);
+    }
+    (void)fputc('\n', out);
+    return 0;
+}
+
+/* io.write(value...), for a client: Lua's, but it returns nothing */
+static int
+write_for_client(lua_State *L)
+{
+    FILE *out = session_out(self(L)->session);
+    const int count = lua_gettop(L);
+
+    for (int i = 1; i <= count; i++) {
+        size_t size;
+        const char *text = luaL_checklstring(L, i, &size);
+
+        (void)fwrite(text, 1, size, out);
+    }
+    return 0;
+}
+
+/* Replaces what would print in the server. Clients that are not trusted only
+ * read, as by POST /lua, and have nothing that could not be stopped. */
+static void
+furnish_for_client(lua_State *L, const struct session_client *client)
+{
+    lua_pushcfunction(L, print_for_client);
+    lua_setglobal(L, "print");
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, write_for_client);
+    lua_setfield(L, -2, "write");
+    lua_setglobal(L, LUA_IOLIBNAME);
+    if (client->is_trusted)
+        return;
+    scripts_load(L, "request_script");
+    lua_call(L, 0, 0);
+}
+
 /* Fills a new state. Called in protected mode. */
 static int
 furnish(lua_State *L)
 {
     struct interpreter *interpreter = lua_touserdata(L, 1);
+    const struct session_client *client = interpreter->session->client;
 
-    if (interpreter->is_safe) {
+    if (interpreter->is_sandboxed) {
         sandbox_open(L);
     } else {
         luaL_openlibs(L);
@@ -101,7 +162,9 @@ furnish(lua_State *L)
     lua_pushlightuserdata(L, interpreter);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &self_key);
     luaL_requiref(L, "colander", luaopen_colander, 1);
-    if (interpreter->is_safe)
+    if (client != NULL && !client->is_trusted)
+        scripting_confine_to_reads(L, CLIENT_QUERY_SIZE);
+    else if (interpreter->is_sandboxed)
         scripting_confine(L);
     lua_pop(L, 1);
     scripting_set_watch(L, interrupt_watch, interrupt_happened);
@@ -117,6 +180,8 @@ furnish(lua_State *L)
     lua_insert(L, -2);
     lua_pushcfunction(L, family_exists);
     lua_call(L, 2, 0);
+    if (client != NULL)
+        furnish_for_client(L, client);
     return 0;
 }
 
@@ -129,11 +194,17 @@ interpreter_create(struct session *session, size_t memory_size,
     struct interpreter *created = calloc(1, sizeof(*created));
 
     *interpreter = NULL;
+    if (session->client != NULL)
+        memory_size =
+            session->client->is_trusted ? TRUSTED_CLIENT_SIZE : CLIENT_SIZE;
     if (created != NULL) {
-        created->is_safe = memory_size > 0;
+        created->is_sandboxed = memory_size > 0;
+        created->is_safe =
+            created->is_sandboxed &&
+            (session->client == NULL || !session->client->is_trusted);
         created->memory.max = memory_size;
-        created->L = created->is_safe ? sandbox_new_state(&created->memory)
-                                      : luaL_newstate();
+        created->L = created->is_sandboxed ? sandbox_new_state(&created->memory)
+                                           : luaL_newstate();
     }
     if (created == NULL || created->L == NULL) {
         free(created);
@@ -195,11 +266,11 @@ complain_of(const struct session *session, const char *text)
     session_complain(session, SESSION_FINE, "%.*s", (int)size, text);
     for (text += size; *text == '\n'; text += size) {
         if (*++text == '\t') { /* as tracebacks are */
-            fputs("    ", stderr);
+            fputs("    ", session_err(session));
             text++;
         }
         size = strcspn(text, "\n");
-        text_complain(stderr, colander_slice_of(text, size));
+        text_complain(session_err(session), colander_slice_of(text, size));
     }
 }
 
@@ -242,9 +313,13 @@ interpreter_call(struct interpreter *interpreter, int argument_count,
     interpreter->code = COLANDER_OK;
     lua_pushcfunction(L, describe_error);
     lua_insert(L, base);
-    coroutines_begin(L);
+    if (interpreter->session->client != NULL)
+        sandbox_look_for_end(L);
+    else
+        coroutines_begin(L);
     status = lua_pcall(L, argument_count, LUA_MULTRET, base);
-    coroutines_end(L);
+    if (interpreter->session->client == NULL)
+        coroutines_end(L);
     lua_remove(L, base);
     return status == LUA_OK ? SESSION_FINE
                             : fail(interpreter, interpreter->code);
@@ -280,7 +355,7 @@ load_text(lua_State *L, const char *name, struct colander_slice text)
         while (first < text.size && text.data[first] != '\n')
             first++;
     }
-    lua_pushfstring(L, "@%s", name);
+    lua_pushfstring(L, strcmp(name, "-") == 0 ? "=stdin" : "@%s", name);
     loaded = luaL_loadbufferx(L, (const char *)text.data + first,
                               text.size - first, lua_tostring(L, -1), "t");
     lua_remove(L, -2);

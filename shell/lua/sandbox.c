@@ -1,10 +1,14 @@
 /* See sandbox.h. SPDX-License-Identifier: MIT */
 #include "shell/sandbox.h"
+#include "shell/interrupt.h"
 #include "shell/scripts.h"
 
 #include <lauxlib.h>
 #include <lualib.h>
 #include <stdlib.h>
+
+#define INSTRUCTIONS                                                           \
+    100 /* between two looks: each may copy as much as Lua may hold */
 
 /* Lua's allocator. For a new object `old_size` is a type, not a size. */
 static void *
@@ -33,6 +37,23 @@ sandbox_new_state(struct sandbox_memory *memory)
 {
     memory->used = 0;
     return lua_newstate(allocate, memory);
+}
+
+/* Once it is over every instruction is an error, so nothing catches it. */
+static void
+look_for_end(lua_State *L, lua_Debug *activation)
+{
+    (void)activation;
+    if (!interrupt_happened())
+        return;
+    lua_sethook(L, look_for_end, LUA_MASKCOUNT, 1);
+    luaL_error(L, "interrupted");
+}
+
+void
+sandbox_look_for_end(lua_State *L)
+{
+    lua_sethook(L, look_for_end, LUA_MASKCOUNT, INSTRUCTIONS);
 }
 
 void

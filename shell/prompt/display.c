@@ -9,7 +9,6 @@
 #include "scripting/scripting.h"
 
 #include <lauxlib.h>
-#include <unistd.h>
 
 #define TYPE "colander.shown"
 #define DISPLAY_VALUES 1000        /* of one expression that are shown */
@@ -72,7 +71,10 @@ begin_rows(lua_State *L, const struct display *display,
 
     check(L, session_format(display->session, NULL, terminal, &options, &err),
           &err);
-    check(L, output_create(stdout, &options, &shown->output, &err), &err);
+    check(L,
+          output_create(session_out(display->session), &options, &shown->output,
+                        &err),
+          &err);
     return shown;
 }
 
@@ -258,13 +260,13 @@ show_query(lua_State *L, struct display *display, int index)
 /* -------------------------------------------------------- other values --- */
 
 static void
-show_value(lua_State *L, int index)
+show_value(lua_State *L, const struct display *display, int index)
 {
     const bool is_string = lua_type(L, index) == LUA_TSTRING;
     const char *text;
     size_t size;
 
-    if (is_string && !isatty(STDOUT_FILENO)) {
+    if (is_string && !session_out_is_terminal(display->session)) {
         lua_pushvalue(L, index); /* exact, for programs */
     } else {
         scripts_push(L, "inspect");
@@ -273,7 +275,7 @@ show_value(lua_State *L, int index)
         lua_call(L, 2, 1);
     }
     text = lua_tolstring(L, -1, &size);
-    (void)fwrite(text, 1, size, stdout);
+    (void)fwrite(text, 1, size, session_out(display->session));
     lua_pop(L, 1);
 }
 
@@ -418,11 +420,14 @@ is_shown_family(lua_State *L, const struct display *display, int index)
 }
 
 static void
-show_family(lua_State *L, int index)
+show_family(lua_State *L, const struct display *display, int index)
 {
     struct colander_error err;
 
-    check(L, family_view_print(scripting_family_at(L, index), &err), &err);
+    check(L,
+          family_view_print(scripting_family_at(L, index),
+                            session_out(display->session), &err),
+          &err);
 }
 
 /* Whether the value at `index` is printed as lines. */
@@ -452,7 +457,7 @@ show_rows(lua_State *L, struct display *display, int index)
         break;
     case SCRIPTING_PLAIN:
         if (is_shown_family(L, display, index))
-            show_family(L, index);
+            show_family(L, display, index);
         else
             show_row_list(L, display, index);
         break;
@@ -464,9 +469,10 @@ display_print_notes(struct display *display)
 {
     struct colander_error err;
 
-    (void)fflush(stdout); /* a terminal shows it first */
+    (void)fflush(session_out(display->session)); /* a terminal shows it first */
     if (display->notes.text.size + (display->notes.code != COLANDER_OK) > 0 &&
-        report_print(&display->notes, stderr, &err) != COLANDER_OK)
+        report_print(&display->notes, session_err(display->session), &err) !=
+            COLANDER_OK)
         session_complain(display->session, SESSION_FINE, "%s", err.message);
 }
 
@@ -483,15 +489,15 @@ display_show(lua_State *L, struct display *display, int first)
         const bool are_rows = has_lines(L, display, i);
 
         if (is_line)
-            printf(are_rows ? "\n" : "\t");
+            fputs(are_rows ? "\n" : "\t", session_out(display->session));
         is_line = !are_rows;
         if (are_rows)
             show_rows(L, display, i);
         else
-            show_value(L, i);
+            show_value(L, display, i);
     }
     if (is_line)
-        printf("\n");
+        fputs("\n", session_out(display->session));
     if (last < top)
         report_add(begin_note(display), "[%d more values]", top - last);
     lua_settop(L, first - 1);

@@ -45,6 +45,15 @@ run_timer(struct session *session, const struct arguments *arguments)
     return read_switch(session, arguments, &session->is_timed);
 }
 
+/* Files, programs and a terminal are those of the process. */
+static enum session_exit
+refuse_for_client(const struct session *session)
+{
+    return session_complain(session, SESSION_USAGE,
+                            "not in the shell of a store that another process "
+                            "has open");
+}
+
 static enum session_exit
 run_pager(struct session *session, const struct arguments *arguments)
 {
@@ -52,6 +61,8 @@ run_pager(struct session *session, const struct arguments *arguments)
     const char *word = word_of(arguments);
     char *pager;
 
+    if (session->client != NULL)
+        return refuse_for_client(session);
     if (word == NULL || strcmp(word, "on") == 0 || strcmp(word, "off") == 0)
         return read_switch(session, arguments, &entries->is_paged);
     pager = strdup(word);
@@ -75,7 +86,8 @@ run_mode(struct session *session, const struct arguments *arguments)
         COLANDER_OK)
         return session_misused(session, &err);
     if (name == NULL) {
-        printf("%s\n", output_format_name(options.format));
+        fprintf(session_out(session), "%s\n",
+                output_format_name(options.format));
         return SESSION_FINE;
     }
     session->has_format = true;
@@ -105,12 +117,12 @@ read_number(const struct session *session, const char *word, const char *what,
 }
 
 static void
-print_number(uint64_t number, uint64_t off)
+print_number(const struct session *session, uint64_t number, uint64_t off)
 {
     if (number == off)
-        printf("off\n");
+        fprintf(session_out(session), "off\n");
     else
-        printf("%" PRIu64 "\n", number);
+        fprintf(session_out(session), "%" PRIu64 "\n", number);
 }
 
 static enum session_exit
@@ -121,7 +133,7 @@ run_limit(struct session *session, const struct arguments *arguments)
     enum session_exit status;
 
     if (word == NULL) {
-        print_number(entries->display.row_limit, UINT64_MAX);
+        print_number(session, entries->display.row_limit, UINT64_MAX);
         return SESSION_FINE;
     }
     status = read_number(session, word, "rows", UINT64_MAX,
@@ -147,7 +159,7 @@ run_width(struct session *session, const struct arguments *arguments)
     enum session_exit status;
 
     if (word == NULL) {
-        print_number(number, usual_width(entries));
+        print_number(session, number, usual_width(entries));
         return SESSION_FINE;
     }
     status = read_number(session, word, "characters", 0, &number);
@@ -166,8 +178,8 @@ run_nullvalue(struct session *session, const struct arguments *arguments)
     char *text;
 
     if (word == NULL) {
-        printf("%s\n",
-               entries->null_text == NULL ? "null" : entries->null_text);
+        fprintf(session_out(session), "%s\n",
+                entries->null_text == NULL ? "null" : entries->null_text);
         return SESSION_FINE;
     }
     text = strdup(word);
@@ -205,6 +217,8 @@ run_output(struct session *session, const struct arguments *arguments)
     const char *name = word_of(arguments);
     int fd;
 
+    if (session->client != NULL)
+        return refuse_for_client(session);
     (void)fflush(stdout);
     session->entries->is_once = false;
     if (name == NULL) {
@@ -260,6 +274,8 @@ run_read(struct session *session, const struct arguments *arguments)
     struct entries *entries = session->entries;
     enum session_exit status;
 
+    if (session->client != NULL)
+        return refuse_for_client(session);
     if (entries->depth == READ_DEPTH_MAX)
         return session_complain(session, SESSION_USAGE,
                                 "files that read files are nested too deeply");
@@ -272,7 +288,7 @@ run_read(struct session *session, const struct arguments *arguments)
 #define DOT_COMMAND(text, arguments, least, most, function, about)             \
     {                                                                          \
         .name = (text), .words = (arguments), .summary = (about),              \
-        .options = options_none, .store = COMMAND_ALONE,                       \
+        .options = options_none, .store = COMMAND_ALONE, .is_dot = true,       \
         .word_count_min = (least), .word_count_max = (most), .run = (function) \
     }
 
@@ -323,7 +339,7 @@ help_with_word(const struct entries *entries, const char *word)
     lua_pushlightuserdata(L, (void *)word);
     is_word = lua_pcall(L, 1, 1, 0) == LUA_OK && lua_isstring(L, -1);
     if (is_word)
-        printf("%s\n", lua_tostring(L, -1));
+        fprintf(session_out(entries->session), "%s\n", lua_tostring(L, -1));
     lua_settop(L, 0);
     return is_word;
 }
@@ -339,7 +355,7 @@ run_words(struct entries *entries, int argc, const char **argv)
         help_with_word(entries, argv[1])) {
         if (command_by_name(entries->session, argv[1]) == NULL)
             return SESSION_FINE;
-        printf("\n"); /* it is a command, too */
+        fprintf(session_out(entries->session), "\n"); /* and a command */
     }
     if (entries->is_paged && command != NULL && command->is_paged)
         pager_begin(entries->pager);

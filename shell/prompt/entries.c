@@ -83,7 +83,8 @@ show_results(struct entries *entries)
     pager_end();
     lua_settop(L, 0);
     display_print_notes(&entries->display);
-    if (status == SESSION_FINE && output_flush(stdout, &err) != COLANDER_OK)
+    if (status == SESSION_FINE &&
+        output_flush(session_out(entries->session), &err) != COLANDER_OK)
         status = session_fail(entries->session, &err);
     return status;
 }
@@ -110,8 +111,8 @@ run_loaded(struct entries *entries, enum interpreter_detail detail)
     display_print_notes(&entries->display);
     dot_commands_end_once(entries);
     if (entries->session->is_timed) {
-        (void)fflush(stdout);
-        fprintf(stderr, "time: %s\n",
+        (void)fflush(session_out(entries->session));
+        fprintf(session_err(entries->session), "time: %s\n",
                 TIME_OF((uint64_t)((clock_seconds() - start) * 1e6)));
     }
     return status;
@@ -140,9 +141,10 @@ entries_run_chunk(struct entries *entries, const char *text, const char *name)
     case CHUNK_WRONG:
         status = interpreter_fail(entries->interpreter);
         if (is_dot_command(text))
-            fprintf(stderr, "commands that begin with a dot are for the "
-                            "prompt: without it they are commands of "
-                            "colander, or pipe them to 'colander shell'\n");
+            fprintf(session_err(entries->session),
+                    "commands that begin with a dot are for the "
+                    "prompt: without it they are commands of "
+                    "colander, or pipe them to 'colander shell'\n");
         return status;
     }
     return run_loaded(entries, INTERPRETER_TRACEBACK);
@@ -244,7 +246,8 @@ hint_at_command(const struct session *session, struct colander_slice text)
         if (text.size > size + 1 && text.data[size] == ' ' &&
             text.data[size + 1] != '=' &&
             memcmp(text.data, command->name, size) == 0)
-            fprintf(stderr, "commands begin with a dot: .%s\n", command->name);
+            fprintf(session_err(session), "commands begin with a dot: .%s\n",
+                    command->name);
     }
 }
 
@@ -378,12 +381,21 @@ stop_typing(struct entries *entries, struct line_input *input, bool is_new,
             const struct colander_error *err)
 {
     line_input_end_line(input);
-    if (err->code == COLANDER_CANCELLED && !is_second_interrupt(input, is_new))
+    if (err->code == COLANDER_CANCELLED && entries->session->client == NULL &&
+        !is_second_interrupt(input, is_new))
         return SESSION_FINE;
     entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
         return session_fail(entries->session, err);
     return SESSION_INTERRUPTED;
+}
+
+/* Prints it at the terminal of a client, which edits lines as it does. */
+static void
+show_prompt(const struct session *session, const char *prompt)
+{
+    fputs(prompt, session_out(session));
+    (void)fflush(session_out(session));
 }
 
 static enum session_exit
@@ -397,12 +409,16 @@ run_typed(struct entries *entries, struct line_input *input)
         struct colander_error err;
         const char *line;
 
+        if (entries->session->client != NULL)
+            show_prompt(entries->session, is_new ? PROMPT : PROMPT_MORE);
         if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, &line,
                             &err) != COLANDER_OK) {
             entry.text.size = 0;
             status = stop_typing(entries, input, is_new, &err);
         } else if (line == NULL) {
             line_input_end_line(input);
+            if (entries->session->client != NULL)
+                show_prompt(entries->session, "\n");
             break;
         } else {
             interrupt_forget(); /* it was meant for the last line */
@@ -526,12 +542,12 @@ print_families(const struct session *session)
     }
     if (names.count > FAMILIES_GREETED)
         report_add(&report, ", ...");
-    (void)!report_print(&report, stdout, NULL);
+    (void)!report_print(&report, session_out(session), NULL);
     colander_names_release(&names);
 }
 
 enum session_exit
-entries_run_terminal(struct entries *entries, bool has_init)
+entries_run_terminal(struct entries *entries, bool has_init, FILE *file)
 {
     struct session *session = entries->session;
     struct completion completion = {entries->interpreter, session};
@@ -539,8 +555,9 @@ entries_run_terminal(struct entries *entries, bool has_init)
     struct colander_error err;
     enum session_exit status = SESSION_FINE;
 
-    printf("colander %s: %s%s. Try .help.\n", colander_version(), session->path,
-           session->is_read_only ? " (read only)" : "");
+    fprintf(session_out(session), "colander %s: %s%s. Try .help.\n",
+            colander_version(), session->path,
+            session->is_read_only ? " (read only)" : "");
     print_families(session);
     session->is_prompt = true;
     if (has_init) {
@@ -549,11 +566,13 @@ entries_run_terminal(struct entries *entries, bool has_init)
     }
     if (entries->is_ended)
         return SESSION_FINE;
-    entries->is_paged = true;
+    entries->is_paged = file == NULL;
     if (!entries->has_limit) /* init.lua may have set one */
         entries->display.row_limit = DISPLAY_ROWS;
-    if (line_input_open_terminal(completion_find, &completion, &input, &err) ==
-        COLANDER_OK)
+    if ((file == NULL
+             ? line_input_open_terminal(completion_find, &completion, &input,
+                                        &err)
+             : line_input_open_file(file, &input, &err)) == COLANDER_OK)
         status = run_typed(entries, input);
     else
         status = session_fail(session, &err);

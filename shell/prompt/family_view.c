@@ -55,7 +55,8 @@ add_example(const struct column_stats *stats, const char *name,
 }
 
 enum colander_code
-family_view_print(struct colander_family *family, struct colander_error *err)
+family_view_print(struct colander_family *family, FILE *file,
+                  struct colander_error *err)
 {
     struct column_stats *stats = column_stats_create();
     struct colander_family_sizes sizes;
@@ -76,7 +77,7 @@ family_view_print(struct colander_family *family, struct colander_error *err)
             column_stats_add(stats, sizes.key_count, NULL, &report);
             add_example(stats, colander_family_name(family), &report);
         }
-        code = report_print(&report, stdout, err);
+        code = report_print(&report, file, err);
     }
     report_release(&report);
     column_stats_destroy(stats);

@@ -8,9 +8,12 @@
 
 #include "colander.h"
 
+#include <stdio.h>
+
 /* Prints the rows and columns of the family, and a query that finds some rows.
  * Reads a thousand rows. */
 COLANDER_CHECKED enum colander_code
-family_view_print(struct colander_family *family, struct colander_error *err);
+family_view_print(struct colander_family *family, FILE *file,
+                  struct colander_error *err);
 
 #endif

@@ -389,6 +389,8 @@ line_input_read(struct line_input *input, const char *prompt_text,
 void
 line_input_end_line(struct line_input *input)
 {
+    if (input->terminal == NULL)
+        return;
     fputc('\n', input->terminal);
     (void)fflush(input->terminal);
 }

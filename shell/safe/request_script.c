@@ -10,9 +10,6 @@
 
 #define MEMORY_SIZE ((size_t)64 << 20) /* of Lua, as --safe has it */
 #define QUERY_SIZE ((size_t)64 << 20)  /* of what all open queries hold */
-#define INSTRUCTIONS                                                           \
-    100 /* between two looks at the clock: each may copy as
-                          * much as Lua may hold */
 
 struct request_script {
     struct session *session;
@@ -34,17 +31,6 @@ self(lua_State *L)
     script = lua_touserdata(L, -1);
     lua_pop(L, 1);
     return script;
-}
-
-/* Once it is over every instruction is an error, so nothing catches it. */
-static void
-look_at_clock(lua_State *L, lua_Debug *activation)
-{
-    (void)activation;
-    if (!interrupt_happened())
-        return;
-    lua_sethook(L, look_at_clock, LUA_MASKCOUNT, 1);
-    luaL_error(L, "interrupted");
 }
 
 /* ------------------------------------------------------------- printing --- */
@@ -218,7 +204,7 @@ run(lua_State *L)
 
     lua_settop(L, 0);
     furnish(L, script);
-    lua_sethook(L, look_at_clock, LUA_MASKCOUNT, INSTRUCTIONS);
+    sandbox_look_for_end(L);
     if (luaL_loadbufferx(L, script->text, strlen(script->text), "=script",
                          "t") != LUA_OK)
         return lua_error(L);

@@ -27,10 +27,11 @@ chmod 600 token
 
 # Commands that a server runs; others need the store for themselves.
 served='find|get|export|group|families|columns|stats|load|put|update|delete'
-served+='|retain|copy|rename|drop|check|refilter'
+served+='|retain|copy|rename|drop|check|refilter|shell'
 
 # Not run: what does not end by itself, or has nothing to do with a store here.
-unused='colander (serve|demo|completion|help)|--follow|--share|colander shell'
+unused='colander (serve|demo|completion|help)|--follow|--share|shell .*--(safe|readonly)'
+unused+='|os\.exit'
 unused+='|(s3|https?|kafka)://|kcat|curl|journalctl|mosquitto|[^a-z]ssh '
 
 declare -A servers urls # of the stores of the current folder
@@ -53,7 +54,7 @@ hold() { # starts a server for each store that has none
     for store in */COLANDER; do
         store=${store%/*}
         [ -e "$store/COLANDER" ] && [ -z "${servers[$store]-}" ] || continue
-        serve "$store" --lua --listen 127.0.0.1:0 --token-file "$work/token"
+        serve "$store" --shell --listen 127.0.0.1:0 --token-file "$work/token"
         servers[$store]=$server
         urls[$store]=$url
         server=
@@ -83,8 +84,9 @@ usual() { # COMMAND
         -e '/^where /s/ in [0-9.]+ .*//' -e 's/ in [0-9.]+ (s|ms)\b.*/ in N/' \
         -e 's/\([0-9.,]+ [kMG]?B\/s\)//' \
         -e 's/01[0-9A-HJKMNP-TV-Z]{24}/KEY/g' |
-        if [[ $1 =~ colander\ (families|stats|backup|check|refilter) ]]; then
-            sed -E -e 's/[0-9][0-9,.]*/N/g' -e 's/[ -]+/ /g'
+        if [[ $1 =~ colander\ (families|stats|backup|check|refilter|restore) ]]; then
+            sed -E -e 's/[0-9][0-9,.]*/N/g' -e 's/[ -]+/ /g' \
+                -e 's/\b(file|filter|row|value)s\b/\1/g'
         else
             cat
         fi

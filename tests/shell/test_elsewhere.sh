@@ -241,11 +241,9 @@ done
 run 0 get "$url/" tweets t008443 --select likes # a slash may follow
 
 # What a server does not do.
-run 2 shell "$url" -e 'return 1'
-says "colander: shell: '$url' is the address of a server, which does not do this: name the directory of a store"
 for words in 'word=help' 'word=salvage&word=demo&word=x' \
     'word=find&word=demo&word=--help' 'word=stats&word=--help' \
-    'word=shell&word=demo&word=-e&word=os.exit()' 'word=restore&word=demo&word=x' \
+    'word=restore&word=demo&word=x' \
     'word=serve&word=demo' 'word=completion&word=bash' 'word=demo&word=x'; do
     curl -sS --unix-socket demo/SOCKET http://x/command -d "$words" >out
     grep -aq '^e.*colander: [a-z]*: a server runs only commands that need its store$' \
