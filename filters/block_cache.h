@@ -85,4 +85,8 @@ size_t block_cache_capacity(const struct block_cache *cache);
 /* Returns the bytes only. Takes no lock. */
 uint64_t block_cache_bytes_used(struct block_cache *cache);
 
+/* The same of blocks of BLOCK_CACHE_LARGE bytes and more. */
+#define BLOCK_CACHE_LARGE ((size_t)16 << 10)
+uint64_t block_cache_bytes_large(struct block_cache *cache);
+
 #endif

@@ -60,8 +60,9 @@ struct shard {
     size_t hand;         /* bucket from which the next blocks are removed */
     uint64_t hits;
     uint64_t misses;
-    atomic_size_t bytes; /* of blocks in the table and of others still held */
-    uint8_t apart[64];   /* keeps the next shard on another cache line */
+    atomic_size_t bytes; /* of blocks in the table and of others still held, */
+    atomic_size_t large_bytes; /* and of the large ones among these */
+    uint8_t apart[64];         /* keeps the next shard on another cache line */
 };
 
 struct block_cache {
@@ -108,12 +109,21 @@ is_too_full(struct shard *shard)
            shard->capacity;
 }
 
+static size_t
+large_cost(const struct block *block)
+{
+    return block->cost < BLOCK_CACHE_LARGE ? 0 : block->cost;
+}
+
 static void
 block_free(struct block *block)
 {
-    if (block->shard != NULL)
+    if (block->shard != NULL) {
         atomic_fetch_sub_explicit(&block->shard->bytes, block->cost,
                                   memory_order_relaxed);
+        atomic_fetch_sub_explicit(&block->shard->large_bytes, large_cost(block),
+                                  memory_order_relaxed);
+    }
     if (block->slots != NULL)
         block_slots_give(block->slots, block);
     else
@@ -376,6 +386,8 @@ block_cache_add(struct block_cache *cache, struct cached_block *block,
     added->shard = shard;
     lock(shard);
     atomic_fetch_add_explicit(&shard->bytes, added->cost, memory_order_relaxed);
+    atomic_fetch_add_explicit(&shard->large_bytes, large_cost(added),
+                              memory_order_relaxed);
     /* A block that can never fit belongs to its holder alone. */
     if (added->cost <= shard->capacity &&
         *table_find(shard, hash, file, index) == NULL)
@@ -432,6 +444,17 @@ block_cache_bytes_used(struct block_cache *cache)
     for (size_t i = 0; i < cache->shard_count; i++)
         bytes +=
             atomic_load_explicit(&cache->shards[i].bytes, memory_order_relaxed);
+    return bytes;
+}
+
+uint64_t
+block_cache_bytes_large(struct block_cache *cache)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < cache->shard_count; i++)
+        bytes += atomic_load_explicit(&cache->shards[i].large_bytes,
+                                      memory_order_relaxed);
     return bytes;
 }
 

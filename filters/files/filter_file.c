@@ -174,12 +174,13 @@ load_block(const struct filter_file *file, enum filter_block_kind kind,
 }
 
 /* Returns whether a block that is read stays in the cache. Dictionaries are
- * read from beginning to end: no other block has to leave for them. */
+ * read from beginning to end: beyond half of the cache no block has to leave
+ * for them, and what they have there is found again. */
 static bool
 is_kept(const struct filter_file *file, enum filter_block_kind kind)
 {
     return kind != FILTER_DICTIONARY ||
-           block_cache_bytes_used(file->cache) <
+           block_cache_bytes_large(file->cache) <
                block_cache_capacity(file->cache) / 2;
 }
 

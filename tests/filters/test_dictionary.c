@@ -539,6 +539,52 @@ TEST(dictionaries_do_not_empty_the_cache)
     free(answer.words);
 }
 
+/* Returns how many blocks a search reads. */
+static uint64_t
+search_misses(struct filter_file *file, struct block_cache *small)
+{
+    const uint64_t before = block_cache_sizes(small).misses;
+    struct dictionary_answer answer = {.words = NULL};
+
+    OK(dictionary_find(file, dictionary_part(file, 0), LOCATOR_TAG_ANY,
+                       colander_slice_text("none"), 1, NULL, &answer, NULL));
+    free(answer.words);
+    return block_cache_sizes(small).misses - before;
+}
+
+/* Other blocks have filled it. A dictionary that takes less than half of it
+ * stays, and of a larger one that half does. */
+TEST(dictionaries_get_half_of_a_full_cache)
+{
+    for (unsigned is_larger = 0; is_larger < 2; is_larger++) {
+        const size_t capacity = is_larger ? 2000000 : 4000000;
+        struct block_cache *small = block_cache_create(capacity, 4096);
+        struct filter_file *file;
+        uint64_t misses;
+
+        build_rows(1000, 200, 1);
+        OK(filter_file_open(path, small, &file, NULL));
+        for (uint32_t i = 0; i < 2 * capacity / 4096; i++) {
+            struct cached_block *block = block_cache_allocate(small, 4096);
+
+            assert_non_null(block);
+            memset(block_cache_bytes(block), 0, 4096);
+            block_cache_add(small, block, UINT64_MAX, i);
+            block_cache_release(small, block);
+        }
+        misses = search_misses(file, small);
+        assert_true(misses > 10);
+        for (unsigned i = 0; i < 4; i++)
+            (void)search_misses(file, small);
+        assert_true(search_misses(file, small) <=
+                    (is_larger ? misses * 3 / 4 : misses / 4));
+        assert_true(block_cache_bytes_large(small) <=
+                    capacity / 2 + 2 * DICTIONARY_BLOCK_SIZE);
+        filter_file_unref(file);
+        block_cache_destroy(small);
+    }
+}
+
 /* However small the cache is, each block of a dictionary is read once for all
  * pieces of a question. */
 TEST(several_pieces_read_a_dictionary_once)
