@@ -1,11 +1,8 @@
 /*
- * Ranges, prefixes, orders and what combines them, through filters, compared
- * with scans of the same snapshot, each for many of them: over values of every type, in files of many
- * rows and of few, while rows are written, patched and deleted, and files are
- * flushed, compacted and filtered again.
- *
- * The ends of ranges are mostly values of rows and their neighbours.
- *
+ * Ranges, prefixes, orders and what combines them, through filters: many are
+ * compared with one scan of the same snapshot, over values of every type, while
+ * rows are written, patched and deleted, and files flushed, compacted and
+ * filtered again. The ends of ranges are mostly values of rows and neighbours.
  * COLANDER_RUNS sets the number of questions.
  *
  * SPDX-License-Identifier: MIT
@@ -742,7 +739,6 @@ change_files(struct rows *it, uint64_t *random)
         break;
     default:
         OK(colander_family_flush(it->family, NULL));
-        break;
     }
 }
 
@@ -750,9 +746,8 @@ change_files(struct rows *it, uint64_t *random)
 static struct rows *
 writer_of(const struct rows *it)
 {
-    struct rows *writer = malloc(sizeof(*writer));
+    struct rows *writer = calloc(1, sizeof(*writer));
 
-    memset(writer, 0, sizeof(*writer));
     writer->family = it->family;
     writer->key_count = it->key_count;
     writer->builder = colander_row_builder_create();
@@ -794,13 +789,11 @@ FIXTURE_TEST(ranges_equal_scans_while_rows_and_files_change)
     fixture->options.block_size = 1024;
     fixture->options.sst_size = 64 << 10;
     fixture_remake(fixture);
-    for (uint64_t left = random_runs(800); left > 0;) {
-        const uint64_t count = left < ROUND ? left : ROUND;
-
+    for (uint64_t count, left = random_runs(800); left > 0; left -= count) {
+        count = left < ROUND ? left : ROUND;
         rows_create(it, fixture, FEW_ROWS, &random);
         ask_while_rows_change(it, count, &random);
         check_counts(it);
         rows_drop(it);
-        left -= count;
     }
 }
