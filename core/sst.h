@@ -51,6 +51,7 @@ struct sst_created {
     uint64_t entry_count; /* puts and deletes, every version of a key */
     uint64_t joined_at;   /* the sequence of all rows of a file that was written
                            * outside the database; else 0 */
+    uint64_t began;       /* clock_us() when writing it began; 0: unknown */
     bool has_joined;      /* it was written outside, and is installed */
     bool is_ok;           /* false: writing it failed, and it is not used */
     bool is_tagged;       /* its writer set a tag */

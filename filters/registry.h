@@ -97,6 +97,9 @@ struct family_filters {
     atomic_uint_fast64_t full_until; /* if memory is full before (clock_us()),
                                       * it is filled fast */
 
+    atomic_uint_fast64_t set_at; /* clock_us() when its settings were changed;
+                                      * 0: never */
+
     /* Under the registry's mutex. */
     struct settings *settings;
     struct hierarchy *hierarchy;

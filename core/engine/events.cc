@@ -14,6 +14,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "core/clock.h"
 #include "core/engine/engine_inside.h"
 
 #include <rocksdb/listener.h>
@@ -224,6 +225,7 @@ class Listener : public rocksdb::EventListener
     {
         present_sst() = {};
         present_sst().number = number_of_file(info.file_path);
+        present_sst().began = clock_us();
         present_sst().is_passing =
             is_memory_full &&
             info.reason == rocksdb::TableFileCreationReason::kFlush &&

@@ -50,10 +50,8 @@ add_foreign_rows(struct rebuild *rebuild, struct sst *sst,
  * deletes and older versions of rows. */
 static enum colander_code
 build_at(struct filters *filters, struct sst_file *file, const char *path,
-         struct colander_error *err)
+         struct settings *settings, struct colander_error *err)
 {
-    struct settings *settings =
-        registry_settings(&filters->registry, file->family);
     struct rebuild rebuild = {.filters = filters};
     char sst_path[SST_PATH_MAX];
     uint8_t tag[SST_TAG_SIZE] = {0}; /* the tag of an SST without one */
@@ -82,7 +80,6 @@ build_at(struct filters *filters, struct sst_file *file, const char *path,
     }
     filter_builder_destroy(rebuild.builder);
     sst_close(sst);
-    settings_unref(settings);
     return code;
 }
 
@@ -104,13 +101,42 @@ open_again(struct registry *registry, struct sst_file *file)
     return code == COLANDER_OK;
 }
 
+/* Makes the file at `path` the filter of the SST. *is_done: it is, since the SST
+ * is there, and the family has the settings of the filter still. */
+static enum colander_code
+install(struct filters *filters, struct sst_file *file, const char *path,
+        const struct settings *settings, bool *is_done,
+        struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    struct settings *present;
+    struct sst_file *still;
+    bool is_wanted;
+
+    pthread_mutex_lock(&filters->names.mutex);
+    still = registry_find(&filters->registry, file->number);
+    present = registry_settings(&filters->registry, file->family);
+    is_wanted = still == file && present == settings;
+    if (is_wanted)
+        code = filter_publish(&filters->names, path, file->number, file->size,
+                              err);
+    if (is_wanted && code == COLANDER_OK)
+        *is_done = open_again(&filters->registry, file);
+    else
+        (void)unlink(path);
+    pthread_mutex_unlock(&filters->names.mutex);
+    settings_unref(present);
+    sst_file_unref(&filters->registry, still);
+    return code;
+}
+
 enum colander_code
 filters_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
                 struct colander_error *err)
 {
     uint8_t name[SST_TAG_SIZE]; /* names the file while it is built */
     char path[FILTER_PATH_MAX];
-    struct sst_file *still;
+    struct settings *settings;
     enum colander_code code;
 
     *is_done = false;
@@ -118,19 +144,10 @@ filters_rebuild(struct filters *filters, struct sst_file *file, bool *is_done,
     if (!filter_path_of_tag(&filters->names, name, path))
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the path of the store is too long");
-    code = build_at(filters, file, path, err);
-    if (code != COLANDER_OK)
-        return code;
-    pthread_mutex_lock(&filters->names.mutex);
-    still = registry_find(&filters->registry, file->number);
-    if (still == file)
-        code = filter_publish(&filters->names, path, file->number, file->size,
-                              err);
-    if (still == file && code == COLANDER_OK)
-        *is_done = open_again(&filters->registry, file);
-    else
-        (void)unlink(path);
-    pthread_mutex_unlock(&filters->names.mutex);
-    sst_file_unref(&filters->registry, still);
+    settings = registry_settings(&filters->registry, file->family);
+    code = build_at(filters, file, path, settings, err);
+    if (code == COLANDER_OK)
+        code = install(filters, file, path, settings, is_done, err);
+    settings_unref(settings);
     return code;
 }

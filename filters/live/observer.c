@@ -125,6 +125,19 @@ build_end(void *context)
 
 /* ---------------------------------------------------------------- files --- */
 
+/* Whether the filter may have been begun with other settings than those that
+ * the family has: a compaction takes long, and what is rebuilt meanwhile is
+ * replaced by its files. */
+static bool
+is_outdated(struct filters *filters, const struct sst_created *file)
+{
+    const struct family_filters *family =
+        registry_family(&filters->registry, file->family, NULL);
+
+    return family != NULL && file->began > 0 &&
+           file->began <= atomic_load(&family->set_at);
+}
+
 /* Names the filter after its SST; false: there is no usable one. */
 static bool
 take_filter(struct filters *filters, const struct sst_created *file)
@@ -136,7 +149,7 @@ take_filter(struct filters *filters, const struct sst_created *file)
         return false;
     if (!filter_path_of_tag(&filters->names, file->tag, path))
         return false;
-    if (!file->is_ok) {
+    if (!file->is_ok || is_outdated(filters, file)) {
         (void)unlink(path);
         return false;
     }

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/array.h"
+#include "core/clock.h"
 #include "filters/live/registry_inside.h"
 
 #include <stdlib.h>
@@ -302,6 +303,7 @@ registry_set_settings(struct registry *registry, struct family_filters *family,
     if (is_done) {
         settings_unref(family->settings);
         family->settings = settings;
+        atomic_store(&family->set_at, clock_us());
         registry_touch(family);
     }
     pthread_mutex_unlock(&registry->mutex);

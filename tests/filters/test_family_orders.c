@@ -11,6 +11,8 @@
 #include "support/scoped.h"
 #include "support/store_fixture.h"
 
+#include <unistd.h>
+
 #define ROWS 5000
 
 static void
@@ -39,6 +41,15 @@ put_rows(struct store_fixture *fixture, struct colander_family *family)
         put_at(family, i, row);
     }
     OK(colander_family_flush(family, NULL));
+}
+
+/* Does the same in a file that RocksDB leaves as it is: one that a flush has
+ * written is compacted alone once a snapshot is released. */
+static void
+put_rows_for_good(struct store_fixture *fixture, struct colander_family *family)
+{
+    put_rows(fixture, family);
+    OK(colander_family_compact(family, NULL));
     OK(colander_family_await_filters(family, NULL));
 }
 
@@ -82,7 +93,7 @@ FIXTURE_TEST(columns_have_an_order_as_the_options_say)
     struct colander_filter_options options;
     struct colander_order_stats stats;
 
-    put_rows(fixture, family);
+    put_rows_for_good(fixture, family);
     stats = stats_of(family, "in.few");
     assert_int_equal(stats.ordered_count, 1);
     assert_int_equal(stats.listed_count, 7);
@@ -144,7 +155,7 @@ FIXTURE_TEST(bytes_of_columns_add_up)
     colander_filter_options_init(&options);
     options.order_budget = 1;
     OK(colander_family_set_filters(family, &options, NULL));
-    put_rows(fixture, family);
+    put_rows_for_good(fixture, family);
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
         size += stats_of(family, paths[i]).size;
     OK(colander_family_filter_stats(family, &all, NULL));
@@ -158,7 +169,7 @@ FIXTURE_TEST(files_without_orders_are_counted)
     struct colander_filter_options options;
 
     assert_int_equal(stats_of(family, "n").unknown_count, 0);
-    put_rows(fixture, family);
+    put_rows_for_good(fixture, family);
     colander_filter_options_init(&options);
     options.rows_per_segment = 0;
     OK(colander_family_set_filters(family, &options, NULL));
@@ -168,4 +179,44 @@ FIXTURE_TEST(files_without_orders_are_counted)
     assert_int_equal(stats.ordered_count, 0);
     FAILS(colander_family_order_stats(family, "a[", &stats, NULL),
           COLANDER_INVALID);
+}
+
+/* Whether one filter has the column `n`, in the order as the options say. */
+static bool
+follows(struct colander_family *family, bool is_ordered)
+{
+    struct colander_order_stats stats;
+
+    OK(colander_family_await_filters(family, NULL));
+    stats = stats_of(family, "n");
+    return stats.ordered_count == is_ordered &&
+           stats.no_budget_count == !is_ordered && stats.unknown_count == 0;
+}
+
+FIXTURE_TEST(files_of_a_compaction_that_has_begun_before_get_the_new_options)
+{
+    static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
+
+    for (size_t i = 0; i < COUNT(names); i++) {
+        SCOPED_FAMILY family = fixture_family(fixture, names[i]);
+        const bool is_ordered = i % 2 == 1;
+        struct colander_filter_options options;
+        struct colander_snapshot *snapshot;
+
+        colander_filter_options_init(&options);
+        options.order_budget = is_ordered ? 0 : 1;
+        OK(colander_family_set_filters(family, &options, NULL));
+        put_rows(fixture, family);
+        OK(colander_family_set_filters(family, &options, NULL));
+        OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
+        colander_snapshot_release(snapshot); /* begins a compaction */
+        usleep((useconds_t)i * 1000);
+        options.order_budget = is_ordered ? 1 : 0;
+        OK(colander_family_set_filters(family, &options, NULL));
+        OK(colander_family_refilter(family, NULL, NULL));
+        for (unsigned tries = 0; tries < 1000 && !follows(family, is_ordered);
+             tries++)
+            usleep(10000);
+        assert_true(follows(family, is_ordered));
+    }
 }
