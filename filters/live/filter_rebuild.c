@@ -101,7 +101,7 @@ open_again(struct registry *registry, struct sst_file *file)
     return code == COLANDER_OK;
 }
 
-/* Makes the file at `path` the filter of the SST. *is_done: it is, since the SST
+/* Makes the file at `path` the filter of the SST. *is_done: it is, as the SST
  * is there, and the family has the settings of the filter still. */
 static enum colander_code
 install(struct filters *filters, struct sst_file *file, const char *path,

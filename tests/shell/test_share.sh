@@ -42,7 +42,8 @@ prints '{"_key":2,"id":2}'
 run 0 put data first '{"_key":2}'
 run 1 load data rows fifo --no-share
 says_some 'the store is held by process'
-run 1 check data
+run 0 check data # in the process that loads
+run 1 serve data
 says_some 'the store is held by process'
 printf '{"id":%s}\n' 5 6 >&3
 await_rows 5
