@@ -197,7 +197,7 @@ struct store_hooks {
     enum colander_code (*opened)(void *context, struct engine *engine,
                                  struct colander_error *err);
 
-    /* The engine is about to be closed and may not be used from here on. If
+    /* The engine will be closed, and may not be used once this returns. If
      * closing fails with BUSY, it stays open and `opened` is called again. */
     void (*closing)(void *context);
 

@@ -6,6 +6,7 @@
 #include "core/sized.h"
 #include "filters/option_fields.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <xxhash.h>
@@ -18,6 +19,9 @@
 #define HASH_BITS_MIN 16
 #define TREE_ORDER_MAX 1024
 #define BUDGET_MIN (UINT64_C(1) << 16)
+
+static_assert(OPTION_LISTS == SETTINGS_LISTS,
+              "a list of options is one of settings");
 
 void
 colander_filter_options_init_sized(struct colander_filter_options *options,

@@ -171,11 +171,11 @@ answer_start(struct answer *answer, struct MHD_Connection *connection)
 {
     bool has_begun;
 
+    pthread_mutex_lock(&answer->lock);
     answer->connection = connection;
-    if (answer->writer->begin == NULL) {
-        pthread_mutex_lock(&answer->lock);
-    } else {
+    if (answer->writer->begin != NULL) {
         answer->is_working = true;
+        pthread_mutex_unlock(&answer->lock);
         write_step(answer, true);
     }
     has_begun = answer->is_ended || answer->next.size >= ANSWER_STEP;

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #define MATCHED_COLUMN "_matched"
+#define PLAIN_CONDITIONS 8
 #define SHORT_US 100 /* about as long as another thread takes to begin */
 
 /* Bytes of rows in order that are held; others wait in a file. */
@@ -322,7 +323,7 @@ order_rows(struct find *find, struct answer *answer, struct colander_error *err)
     return code;
 }
 
-/* Starts the find, in a thread that may wait for the disk. */
+/* Starts the find, which may wait for the disk. */
 static enum colander_code
 begin_find(struct find *find, struct answer *answer, struct colander_error *err)
 {
@@ -404,6 +405,18 @@ write_rows(struct writer *writer, struct answer *answer,
     }
     *is_end = code == COLANDER_OK && !is_row;
     return *is_end ? append_end(find, bytes, err) : code;
+}
+
+/* Whether it has so few conditions that planning it takes no time to speak
+ * of. */
+static bool
+is_plain(const struct question *question)
+{
+    struct colander_condition condition;
+
+    return question->where == NULL ||
+           !colander_predicate_condition(question->where, PLAIN_CONDITIONS,
+                                         &condition);
 }
 
 /* Most finds are over sooner than a worker would begin. */
@@ -542,7 +555,8 @@ make(struct server *server, struct parameters *parameters, bool is_get,
     }
     if (is_get)
         find->writer.begin = write_row;
-    else if (find->question.order == NULL && !find->question.wants_hints)
+    else if (find->question.order == NULL && !find->question.wants_hints &&
+             is_plain(&find->question))
         find->writer.begin = write_first_rows;
     find->writer.content_type =
         find->question.is_msgpack ? REPLY_MSGPACK : REPLY_JSONL;

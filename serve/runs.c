@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define WIDTH_MAX 10000 /* a table keeps as much of a value */
-#define UPKEEP "backups and checks"
+#define UPKEEP "backups, checks and refilters"
 #define STREAM_BUFFER ((size_t)32 << 10)
 
 struct run *
@@ -95,7 +95,8 @@ write_stream(void *context, const char *data, size_t size)
     else if (run->prints && stream->kind == RUNS_OUT)
         code = colander_buffer_append(run->bytes, data, size, NULL);
     if (code == COLANDER_OK && (run->asks != NULL || run->streams) &&
-        (stream->is_terminal || run->bytes->size >= ANSWER_STEP))
+        (stream->is_terminal || stream->kind == RUNS_ERR ||
+         run->bytes->size >= ANSWER_STEP))
         code = answer_flush(run->answer, run->bytes, NULL);
     pthread_mutex_unlock(&run->lock);
     if (code != COLANDER_OK) {
@@ -134,7 +135,8 @@ open_stream(struct run_stream *stream, struct run *run, enum runs_frame kind,
     stream->is_terminal = is_terminal;
     stream->file = fopencookie(stream, "w", functions);
     if (stream->file != NULL)
-        (void)setvbuf(stream->file, NULL, is_terminal ? _IOLBF : _IOFBF,
+        (void)setvbuf(stream->file, NULL,
+                      is_terminal || kind == RUNS_ERR ? _IOLBF : _IOFBF,
                       STREAM_BUFFER);
     return stream->file;
 }

@@ -395,6 +395,12 @@ run_parsed(struct session *session, const struct command *command,
     if (command->store == COMMAND_OPENS && command->word_count_min > 0 &&
         !command->goes_elsewhere && command_is_elsewhere(arguments->words[0]))
         return complain_of_address(session, command, arguments->words[0]);
+    if (session->client != NULL && is_shell(session) &&
+        !session->client->is_trusted && command->store != COMMAND_ALONE &&
+        mode_of(command, arguments) != COLANDER_OPEN_READ_ONLY)
+        return session_complain(session, SESSION_FAILED,
+                                "this shell only reads: the server was not "
+                                "started with --shell");
     if (session->client != NULL && !is_shell(session)) /* it needs a store */
         session->path = arguments->words[0];
     if (first > 0)

@@ -104,7 +104,7 @@ static bool
 names_place(const struct arguments *arguments, const char *command)
 {
     return strcmp(command, "backup") == 0 && arguments->word_count > 1 &&
-           arguments->words[1][0] != '/' &&
+           strchr("/", arguments->words[1][0]) == NULL && /* nor empty */
            strstr(arguments->words[1], "://") == NULL &&
            !remote_is_address(arguments->words[0]);
 }

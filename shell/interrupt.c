@@ -87,6 +87,8 @@ interrupt_ends_reads(bool ends)
 {
     struct sigaction action;
 
+    if (source != NULL)
+        return;
     memset(&action, 0, sizeof(action));
     action.sa_handler = handle;
     action.sa_flags = ends ? 0 : SA_RESTART;

@@ -26,8 +26,8 @@ struct interrupt_source {
 };
 
 /* Makes this thread use `source`, borrowed, instead of Ctrl-C and of broken
- * pipes, in interrupt_watch, interrupt_happened and interrupt_left_unread;
- * NULL: no more. */
+ * pipes, in interrupt_watch, interrupt_happened and interrupt_left_unread; and
+ * interrupt_ends_reads does nothing. NULL: no more. */
 void interrupt_set_source(const struct interrupt_source *source);
 
 /* Makes Ctrl-C cancel `cursor`; NULL: nothing. */

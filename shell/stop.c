@@ -4,6 +4,7 @@
 
 static _Atomic(struct colander_load *) running;
 static atomic_bool is_asked;
+static bool takes; /* SIGTERM */
 
 static void
 stop(void)
@@ -20,7 +21,9 @@ stop_begin(bool takes_term)
 {
     atomic_store(&is_asked, false);
     interrupt_set_stop(stop);
-    interrupt_takes_term(takes_term);
+    takes = takes_term;
+    if (takes)
+        interrupt_takes_term(true);
     return &is_asked;
 }
 
@@ -35,7 +38,8 @@ stop_cancels(struct colander_load *load)
 void
 stop_end(void)
 {
-    interrupt_takes_term(false);
+    if (takes) /* else it is as the program was started */
+        interrupt_takes_term(false);
     interrupt_set_stop(NULL);
     stop_cancels(NULL);
 }

@@ -1,7 +1,8 @@
 /*
  * Stop: Ctrl-C cancels the load of a command, and so does SIGTERM if it may.
  *
- * A load for a client of a server needs none of it: its files end.
+ * A load for a client of a server needs none of it: if the client leaves, its
+ * files end.
  *
  * Life: stop_begin -> stop_cancels(load) -> stop_end
  *

@@ -404,7 +404,8 @@ zone_open(const char *name, struct zone **zone, struct colander_error *err)
     enum colander_code code;
 
     *zone = NULL;
-    if (is_local && local != NULL) {
+    if (is_local && local != NULL && strchr(local, '/') != local &&
+        strncmp(local, ":/", 2) != 0) {
         name = *local == '\0' ? "UTC" : local + (*local == ':');
         is_local = false;
     }

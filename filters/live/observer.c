@@ -37,6 +37,7 @@ give_up(struct sst_build *build, const struct colander_error *err)
 /* A family is filled fast if the next flush begins before this many times as
  * long as the last one took: whatever the machine can do. */
 #define FLUSH_SHARE 10
+#define FULL_MAX_US 10000000 /* also if the machine stood still */
 
 /* Replaces the settings for a file that a compaction will probably replace
  * soon: words are most of the work. */
@@ -107,8 +108,10 @@ build_finish(void *context, uint8_t tag[SST_TAG_SIZE])
     if (build->is_passing) {
         const uint64_t now = clock_us();
 
+        const uint64_t share = FLUSH_SHARE * (now - build->began);
+
         atomic_store(&build->family->full_until,
-                     now + FLUSH_SHARE * (now - build->began));
+                     now + (share < FULL_MAX_US ? share : FULL_MAX_US));
     }
     memcpy(tag, build->tag, SST_TAG_SIZE);
     return true;

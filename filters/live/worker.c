@@ -21,6 +21,7 @@
 #define REBUILDS_MAX 4
 #define GIVEN_UP 8
 #define LOADING_AGE 2 /* seconds */
+#define WORDS_AT_CLOSE_US 2000000
 
 bool
 worker_is_stopping(struct filters *filters)
@@ -164,10 +165,11 @@ renew_one(struct filters *filters, bool hurries, bool *is_left)
 void
 worker_add_words(struct filters *filters)
 {
+    const uint64_t end = clock_us() + WORDS_AT_CLOSE_US;
     enum file_state state = FILE_PENDING;
 
     /* Only filters of this run are opened for it. */
-    for (uint64_t number = 0; state <= FILE_LOADED;) {
+    for (uint64_t number = 0; state <= FILE_LOADED && clock_us() < end;) {
         struct sst_file *file =
             registry_next(&filters->registry, number, state);
 

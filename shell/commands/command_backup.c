@@ -93,7 +93,9 @@ read_positive(const struct arguments *arguments, const char *name,
 static enum colander_code
 find_place(const char *to, char **place, struct colander_error *err)
 {
-    char *here = is_address(to) || to[0] == '/' ? NULL : getcwd(NULL, 0);
+    char *here = is_address(to) || to[0] == '/' || to[0] == '\0'
+                     ? NULL
+                     : getcwd(NULL, 0);
 
     if (here == NULL)
         *place = strdup(to);

@@ -16,6 +16,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#define STOP_SECONDS 30           /* for what cannot be cancelled */
 #define PEM_MAX ((size_t)1 << 20) /* bytes of a certificate or a key */
 
 /* Connections and files of the store are many descriptors. */
@@ -164,8 +165,10 @@ serve(const struct session *session, const struct server_options *options,
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+    (void)alarm(STOP_SECONDS); /* a store survives that, too */
     service_stop(service);
     keeper_stop(keeper);
+    (void)alarm(0);
     return code;
 }
 
@@ -270,7 +273,8 @@ const struct command command_serve = {
             "in its directory, which the user's own programs can use, and\n"
             "with --listen at an address. Prints a line when it is ready.\n"
             "SIGTERM or Ctrl-C ends it, once the answers that are under way\n"
-            "have been sent, or after ten seconds.\n"
+            "have been sent, or after ten seconds; what cannot be cancelled,\n"
+            "such as a pattern in a script, is ended after thirty.\n"
             "\n"
             "docs/serve.md describes the requests.\n",
     .examples = "  colander serve data\n"

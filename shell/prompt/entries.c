@@ -20,6 +20,7 @@
 
 #define PROMPT "colander> "
 #define PROMPT_MORE "      ... "
+#define ENTRY_SIZE_MAX (16u << 20) /* about */
 #define TRIED_SIZE 4000 /* bytes; a longer entry waits for its brackets */
 #define FAMILIES_GREETED 10
 #define BLANKS " \t"
@@ -204,6 +205,9 @@ add_line(struct entry *entry, const char *line, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
+    if (entry->text.size > ENTRY_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "an entry of more than %u bytes", ENTRY_SIZE_MAX);
     if (entry->text.size > 0)
         code = colander_buffer_append(&entry->text, "\n", 1, err);
     else

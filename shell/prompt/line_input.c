@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #define HISTORY_LINES 1000
+#define LINE_SIZE_MAX (16u << 20) /* about, of one that is not typed */
 
 struct line_input {
     FILE *file;       /* the lines, borrowed; or */
@@ -352,12 +353,45 @@ read_typed(struct line_input *input, const char **line,
     return COLANDER_OK;
 }
 
+/* Reads a line as getline does, of at most LINE_SIZE_MAX bytes: clients of a
+ * server send what they like. Returns -1 at the end, or with `is_long`. */
+static ssize_t
+read_line(struct line_input *input, bool *is_long)
+{
+    size_t size = 0;
+    int next = 0;
+
+    *is_long = false;
+    while (next != '\n' && (next = getc(input->file)) != EOF) {
+        if (size + 1 >= input->capacity) {
+            const size_t capacity = 2 * input->capacity + 100;
+            char *line =
+                size < LINE_SIZE_MAX ? realloc(input->line, capacity) : NULL;
+
+            *is_long = line == NULL;
+            if (*is_long)
+                return -1;
+            input->line = line;
+            input->capacity = capacity;
+        }
+        input->line[size++] = (char)next;
+    }
+    if (size == 0 || ferror(input->file) != 0)
+        return -1;
+    input->line[size] = '\0';
+    return (ssize_t)size;
+}
+
 static enum colander_code
 read_plain(struct line_input *input, const char **line,
            struct colander_error *err)
 {
-    ssize_t size = getline(&input->line, &input->capacity, input->file);
+    bool is_long;
+    ssize_t size = read_line(input, &is_long);
 
+    if (is_long)
+        return COLANDER_FAIL(err, COLANDER_LIMIT,
+                             "a line of more than %u bytes", LINE_SIZE_MAX);
     if (size < 0)
         return explain_end(input, feof(input->file) != 0, err);
     if (strlen(input->line) != (size_t)size)

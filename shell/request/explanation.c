@@ -284,9 +284,12 @@ add_orders(const struct explanation *explanation, struct report *report)
     for (size_t at = 0; at < paths.size; at = next) {
         const char *path = (const char *)paths.data + at;
 
-        next = at + strlen(path) + 1;
-        if (memmem(paths.data + next, paths.size - next, path, next - at) ==
-            NULL)
+        size_t later = next = at + strlen(path) + 1;
+
+        while (later < paths.size &&
+               strcmp((const char *)paths.data + later, path) != 0)
+            later += strlen((const char *)paths.data + later) + 1;
+        if (later >= paths.size)
             add_order(explanation, path, report);
     }
     if (request->order != NULL)

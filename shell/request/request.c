@@ -192,7 +192,6 @@ require_scan(struct colander_predicate **where, struct colander_error *err)
     return *where == NULL ? err->code : COLANDER_OK;
 }
 
-/* Joins all conditions to one predicate, if there are any. */
 /* Complains of a condition on the column that only printed rows have. */
 static enum session_exit
 refuse_family_column(const struct request *request,
@@ -213,6 +212,7 @@ refuse_family_column(const struct request *request,
     return SESSION_FINE;
 }
 
+/* Joins all conditions to one predicate, if there are any. */
 static enum session_exit
 read_where(struct request *request, const struct session *session,
            const struct arguments *arguments)

@@ -184,6 +184,21 @@ for chunk in 'tweets:put("a", {x = 1})' 'tweets:find{}:delete()' \
     'local t = {} for i = 1, 1e9 do t[i] = {i} end'; do
     run 1 shell "$url" -e "$chunk"
 done
+for line in '.delete tweets --all --yes' '.drop tweets --yes' \
+    '.put tweets {"_key":1}'; do
+    ! echo "$line" | "$COLANDER" shell "$url" >out 2>err || complain "'$line' runs"
+    grep -q 'this shell only reads: the server was not started with --shell' err ||
+        complain "'$line': $(cat err)"
+done
+echo '.delete tweets n=1 --dry-run' | "$COLANDER" shell "$url" 2>err ||
+    complain "a dry run fails: $(cat err)"
+# what a client sends without an end
+! { head -c 40000000 /dev/zero | tr '\0' a; } | "$COLANDER" shell "$url" 2>err ||
+    complain 'a line of 40 MB is taken'
+grep -q 'a line of more than 16777216 bytes' err || complain "$(cat err)"
+! { echo 'x = [['; yes "$(printf '%01000d' 0)" | head -c 40000000; } |
+    "$COLANDER" shell "$url" 2>err || complain 'an entry of 40 MB is taken'
+grep -q 'an entry of more than 16777216 bytes' err || complain "$(cat err)"
 run 0 find "$url" tweets --count
 prints 31
 stop

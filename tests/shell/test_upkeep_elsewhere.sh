@@ -62,6 +62,9 @@ collect() {
     rm -rf "$1.d/new"
 }
 
+# An empty name is none, and not the directory of the client.
+run 4 backup closed ''
+says_some "cannot create ''"
 mkdir closed.d held.d addressed.d
 cp -a closed held
 cp -a closed addressed
