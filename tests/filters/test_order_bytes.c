@@ -3,7 +3,10 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filters/order/order_code.h"
 #include "filters/order_model.h"
+
+#include <xxhash.h>
 
 /* ---------------------------------------------------------------- bytes --- */
 
@@ -95,6 +98,27 @@ ORDER_TEST(bytes_of_a_group_do_not_change)
                                  &ranges, NULL),
                      COLANDER_CORRUPT);
     row_ranges_release(&ranges);
+}
+
+/* Files hold ranks that are made of them. */
+ORDER_TEST(symbols_of_texts_do_not_change)
+{
+    const struct colander_slice words = colander_slice_text("the quick bro");
+    uint64_t ranks[256];
+
+    (void)state;
+    for (unsigned i = 0; i < COUNT(ranks); i++) {
+        const uint8_t byte = (uint8_t)i;
+
+        ranks[i] = order_word(colander_slice_of(&byte, 1), 0, true, NULL);
+        assert_true(i == 0 || ranks[i] > ranks[i - 1]);
+    }
+    assert_int_equal(XXH3_64bits(ranks, sizeof(ranks)),
+                     UINT64_C(0x8bed365c05947fa));
+    assert_int_equal(order_word(words, 0, true, NULL),
+                     UINT64_C(0xc3120d72d3bc1300));
+    assert_int_equal(order_word(words, 0, false, NULL),
+                     UINT64_C(0x7468652071756900));
 }
 
 /* --------------------------------------------------------------- damage --- */
