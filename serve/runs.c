@@ -95,7 +95,8 @@ write_stream(void *context, const char *data, size_t size)
     else if (run->prints && stream->kind == RUNS_OUT)
         code = colander_buffer_append(run->bytes, data, size, NULL);
     if (code == COLANDER_OK && (run->asks != NULL || run->streams) &&
-        (stream->is_terminal || stream->kind == RUNS_ERR ||
+        (stream->is_terminal ||
+         (run->asks != NULL && stream->kind == RUNS_ERR) ||
          run->bytes->size >= ANSWER_STEP))
         code = answer_flush(run->answer, run->bytes, NULL);
     pthread_mutex_unlock(&run->lock);
