@@ -20,13 +20,21 @@
 
 /* ------------------------------------------------------------ directory --- */
 
+/* What is false without this is for lack of memory. */
+static bool
+is_damaged(struct bytes_reader *in)
+{
+    in->is_bad = true;
+    return false;
+}
+
 static bool
 read_ssts(struct summary *summary, struct bytes_reader *in)
 {
     const uint64_t count = bytes_read_varint(in);
 
     if (in->is_bad || count > in->left.size)
-        return false;
+        return is_damaged(in);
     summary->ssts = calloc((size_t)count + 1, sizeof(*summary->ssts));
     if (summary->ssts == NULL)
         return false;
@@ -39,7 +47,7 @@ read_ssts(struct summary *summary, struct bytes_reader *in)
         parts = bytes_read_varint(in);
         sst->has_words = bytes_read_varint(in) == TEXT_WORDS_VERSION;
         if (in->is_bad || parts > SUMMARY_PARTS_MAX)
-            return false;
+            return is_damaged(in);
         sst->part_count = (uint32_t)parts;
     }
     return true;
@@ -55,7 +63,7 @@ read_columns(const struct summary *summary, struct summary_group *group,
         const uint64_t sst = bytes_read_varint(in);
 
         if (in->is_bad || sst >= summary->sst_count)
-            return false;
+            return is_damaged(in);
         group->columns[i] = (uint32_t)sst;
     }
     return group->columns != NULL;
@@ -69,7 +77,7 @@ read_groups(struct summary *summary, struct bytes_reader *in, uint64_t end)
     uint64_t offset = SUMMARY_BEGINNING_SIZE;
 
     if (in->is_bad || count > in->left.size)
-        return false;
+        return is_damaged(in);
     summary->groups = calloc((size_t)count + 1, sizeof(*summary->groups));
     if (summary->groups == NULL)
         return false;
@@ -83,7 +91,7 @@ read_groups(struct summary *summary, struct bytes_reader *in, uint64_t end)
         if (in->is_bad || blocks > PRESENCE_BLOCKS_MAX ||
             probes > PRESENCE_PROBES_MAX || hash_bits > 64 || columns == 0 ||
             columns > SUMMARY_PARTS_MAX)
-            return false;
+            return is_damaged(in);
         group->shape = (struct presence_shape){
             (uint32_t)blocks, (uint8_t)probes, (uint8_t)hash_bits};
         group->column_count = (uint32_t)columns;
@@ -91,7 +99,7 @@ read_groups(struct summary *summary, struct bytes_reader *in, uint64_t end)
         group->block_first = summary->block_count;
         if (!presence_shape_is_valid(&group->shape) ||
             blocks > UINT32_MAX - summary->block_count)
-            return false;
+            return is_damaged(in);
         summary->block_count += (uint32_t)blocks;
         offset += blocks * (summary_block_size(group->column_count) +
                             FILTER_CHECKSUM_SIZE);
@@ -100,7 +108,7 @@ read_groups(struct summary *summary, struct bytes_reader *in, uint64_t end)
             return false;
         }
     }
-    return offset == end && !bytes_reader_has_more(in);
+    return (offset == end && !bytes_reader_has_more(in)) || is_damaged(in);
 }
 
 /* What the footer says. */
@@ -144,9 +152,9 @@ decode(struct summary *summary, struct colander_slice directory,
             summary->path, "the checksum of its directory is wrong", err);
     if (read_ssts(summary, &in) && read_groups(summary, &in, footer->offset))
         return COLANDER_OK;
-    if (summary->ssts == NULL || (summary->groups == NULL && !in.is_bad))
-        return filter_fail_memory(summary->path, err);
-    return filter_fail_damaged(summary->path, "its directory is damaged", err);
+    return in.is_bad ? filter_fail_damaged(summary->path,
+                                           "its directory is damaged", err)
+                     : filter_fail_memory(summary->path, err);
 }
 
 static enum colander_code
