@@ -139,12 +139,31 @@ try_topic(const char *name, int partitions)
     return !has_failed;
 }
 
+/* Whether the producer knows all partitions. Asks for them. */
+static bool
+knows(const char *name, int partitions)
+{
+    const struct rd_kafka_metadata *found = NULL;
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, name, NULL);
+    bool is_known = rd_kafka_metadata(producer, 0, topic, &found, 5000) ==
+                        RD_KAFKA_RESP_ERR_NO_ERROR &&
+                    found->topic_cnt == 1 &&
+                    found->topics[0].partition_cnt == partitions;
+
+    if (found != NULL)
+        rd_kafka_metadata_destroy(found);
+    rd_kafka_topic_destroy(topic);
+    return is_known;
+}
+
 /* Each record is on all of three brokers, and acknowledged by two. Waits until
  * these have started, or an older topic is deleted. */
 static void
 create_topic(const char *name, int partitions)
 {
     for (int i = 0; i < 120 && !try_topic(name, partitions); i++)
+        usleep(500000);
+    for (int i = 0; i < 120 && !has_failed && !knows(name, partitions); i++)
         usleep(500000);
 }
 
