@@ -209,9 +209,8 @@ struct colander_condition {
     const struct colander_value *values; /* that it compares with */
     size_t value_count;                  /* 0: it asks whether there is one */
     bool is_alternative; /* it is below an `or`: another may be true instead */
-    bool is_negated; /* it is below a `not`, or asks for missing values: rows
-                          * without the column may match */
-    bool is_words;   /* it looks for words or a phrase */
+    bool is_words;       /* it looks for words or a phrase */
+    bool is_negated;     /* it is below a `not`, or asks for missing values */
 };
 
 /* Sets *condition to a condition of the predicate; `index` counts them from 0.

@@ -167,9 +167,10 @@ struct colander_retained {
 
     uint64_t family_count; /* families dropped, of a pattern; row_count is then
                             * about that of their rows */
-    struct colander_value
-        cut; /* rows of this time, and older ones, went because
-                                * of `size_max`; null: none did */
+
+    /* Rows of this time, and older ones, went because of `size_max`; null: none
+     * did. */
+    struct colander_value cut;
 };
 
 /*

@@ -32,8 +32,8 @@ void worker_kick_all(struct commons *commons);
 /* Ends the threads of commons whose stores are closed. */
 void worker_end_threads(struct commons *commons);
 
-/* Rebuilds filters that lack words only for now, as many as it can in a second
- * or two; the next open that writes finds the others. */
+/* Rebuilds filters that lack words only for now, as many as it can in two
+ * seconds; the next open that writes finds the others. */
 void worker_add_words(struct filters *filters);
 
 /* Waits until nothing is left to do; false: the worker does not run. */

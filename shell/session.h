@@ -41,7 +41,7 @@ struct session_client {
     bool may_run_lua; /* expressions of --where */
     bool is_local;    /* it is on this machine */
     bool
-        is_trusted; /* it may do in a shell what the user of this process may */
+        is_trusted; /* in a shell it may do what the user of this process may */
     const char
         *backup_to;      /* where else it may have backups made; may be NULL */
     uint64_t backup_max; /* how many there may be */
