@@ -393,6 +393,7 @@ struct metadata_request {
     rd_kafka_t *client;
     rd_kafka_topic_t *topic;
     int32_t count;
+    int32_t broker; /* that has answered */
 };
 
 static rd_kafka_resp_err_t
@@ -411,8 +412,76 @@ ask_metadata(void *context)
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
         request->count = metadata->topics[0].partition_cnt;
     if (metadata != NULL)
+        request->broker = metadata->orig_broker_id;
+    if (metadata != NULL)
         rd_kafka_metadata_destroy(metadata);
     return error;
+}
+
+/* Returns whether an answer has a topic whose policy is, or includes, to
+ * compact. */
+static bool
+says_compact(const rd_kafka_DescribeConfigs_result_t *answer)
+{
+    const rd_kafka_ConfigResource_t **resources;
+    size_t resource_count = 0;
+
+    resources =
+        rd_kafka_DescribeConfigs_result_resources(answer, &resource_count);
+    for (size_t i = 0; i < resource_count; i++) {
+        size_t count = 0;
+        const rd_kafka_ConfigEntry_t **entries =
+            rd_kafka_ConfigResource_configs(resources[i], &count);
+
+        for (size_t j = 0; j < count; j++) {
+            const char *value = rd_kafka_ConfigEntry_value(entries[j]);
+
+            if (value != NULL && strstr(value, "compact") != NULL &&
+                strcmp(rd_kafka_ConfigEntry_name(entries[j]),
+                       "cleanup.policy") == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Asks a broker whether it compacts the topic, and fails if it does. (Without a
+ * broker, librdkafka asks the controller, which a mock cluster does not have.)
+ */
+static enum colander_code
+check_policy(rd_kafka_t *client, int32_t broker, const char *topic,
+             struct colander_error *err)
+{
+    rd_kafka_ConfigResource_t *resource =
+        rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
+    rd_kafka_AdminOptions_t *options =
+        rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
+    rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
+    bool is_compact = false;
+    rd_kafka_event_t *event;
+
+    (void)rd_kafka_AdminOptions_set_broker(options, broker, NULL, 0);
+    (void)rd_kafka_AdminOptions_set_request_timeout(options, KAFKA_ASK_MS, NULL,
+                                                    0);
+    rd_kafka_DescribeConfigs(client, &resource, 1, options, queue);
+    event = rd_kafka_queue_poll(queue, KAFKA_ASK_MS);
+    if (event != NULL &&
+        rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT &&
+        rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        is_compact = says_compact(rd_kafka_event_DescribeConfigs_result(event));
+    if (event != NULL)
+        rd_kafka_event_destroy(event);
+    rd_kafka_queue_destroy(queue);
+    rd_kafka_AdminOptions_destroy(options);
+    rd_kafka_ConfigResource_destroy(resource);
+    if (!is_compact)
+        return COLANDER_OK;
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        "topic '%s' is compacted: its brokers remove records when others with "
+        "the same key follow, so no reader could say what is missing. Set its "
+        "cleanup.policy to delete, or use another topic",
+        topic);
 }
 
 enum colander_code
@@ -420,13 +489,14 @@ kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,
                       int32_t *count, struct colander_error *err)
 {
-    struct metadata_request request = {client, topic, 0};
+    struct metadata_request request = {client, topic, 0, -1};
     const rd_kafka_resp_err_t error =
         kafka_try(options, client, true, ask_metadata, &request);
 
     *count = request.count;
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR && *count > 0)
-        return COLANDER_OK;
+        return check_policy(client, request.broker, rd_kafka_topic_name(topic),
+                            err);
     if (kafka_is_stopped(options))
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     return kafka_fail(error == RD_KAFKA_RESP_ERR_NO_ERROR

@@ -87,7 +87,9 @@ rd_kafka_resp_err_t kafka_try(const struct topic_broker_options *options,
                               void *context);
 
 /* Sets *count to how many partitions a topic has. Fails with NOT_FOUND if there
- * is none. */
+ * is none, and with INVALID if brokers remove its records for others with the
+ * same key (cleanup.policy=compact). Those that do not say so, as the user may
+ * not ask or they do not know the request, keep them. */
 COLANDER_CHECKED enum colander_code
 kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,

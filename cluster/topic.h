@@ -64,10 +64,10 @@ struct topic_reader;
 /*
  * Opens a reader that continues where the marks of the family say, and writes
  * the first mark of each other partition. Both are borrowed until close. Fails
- * with NOT_FOUND if there is no such topic, with IO if no broker answers, and
- * with CORRUPT, and says what to do, if a topic is not the one that was read:
- * records before the marks are not what they were, or are beyond its end, or
- * those after them are gone.
+ * with NOT_FOUND if there is no such topic, with INVALID if it is compacted,
+ * with IO if no broker answers, and with CORRUPT, and says what to do, if a
+ * topic is not the one that was read: records before the marks are not what
+ * they were, or are beyond its end, or those after them are gone.
  */
 COLANDER_CHECKED enum colander_code
 topic_reader_open(struct colander_store *store, struct colander_family *family,
@@ -109,7 +109,7 @@ void topic_reader_state(struct topic_reader *reader,
 
 struct topic_writer;
 
-/* Opens a writer to the one topic of the address. */
+/* Opens a writer to the one topic of the address. Fails as a reader does. */
 COLANDER_CHECKED enum colander_code
 topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err);

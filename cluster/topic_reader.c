@@ -89,7 +89,7 @@ close_client(struct topic_reader *reader)
     reader->client = NULL;
 }
 
-/* Finds out how many partitions there are. */
+/* Finds out how many partitions there are, of topics that can be read. */
 static enum colander_code
 count_parts(struct topic_reader *reader, int32_t *counts,
             struct colander_error *err)

@@ -10,8 +10,10 @@
  *
  * A reader takes a number that is not above the last one of its load for one of
  * those. So a partition must have all records of a load up to its last one:
- * after one that is refused none may follow, which is why only one request is
- * on its way to a broker, and why no record is given up alone.
+ * after one that is refused none may follow. Brokers see to that by the
+ * sequence of a session, which they know from its first record in a partition
+ * on. So that one is sent alone: librdkafka may have the next batch ready, and
+ * sends it even after the one before is refused. No record is given up alone.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -42,6 +44,10 @@ struct topic_writer {
     rd_kafka_t *client;
     rd_kafka_topic_t *topic;
     int32_t partition_count;
+    int32_t (*partitioner)(const rd_kafka_topic_t *, const void *, size_t,
+                           int32_t, void *, void *);
+    uint64_t *firsts; /* of each partition: the sequence after that of its first
+                       * record; 0: it has none */
     char cluster[TOPIC_CLUSTER_MAX];
     uint64_t load;
     struct pending *pending; /* a ring: by sequence, modulo PENDING_MAX */
@@ -90,6 +96,37 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
     }
 }
 
+/* Chooses how the partition of a record follows from its key. */
+static enum colander_code
+choose_partitioner(struct topic_writer *writer, const char *name,
+                   struct colander_error *err)
+{
+    if (strncmp(name, "murmur2", strlen("murmur2")) == 0)
+        writer->partitioner = rd_kafka_msg_partitioner_murmur2;
+    else if (strncmp(name, "consistent", strlen("consistent")) == 0)
+        writer->partitioner = rd_kafka_msg_partitioner_consistent;
+    else if (strncmp(name, "fnv1a", strlen("fnv1a")) == 0)
+        writer->partitioner = rd_kafka_msg_partitioner_fnv1a;
+    else
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "with the partitioner '%s' records with the same key are in any "
+            "partition: use murmur2, consistent or fnv1a",
+            name);
+    return COLANDER_OK;
+}
+
+static void
+partitioner_name(const struct topic_writer *writer, char *name, size_t size)
+{
+    rd_kafka_topic_conf_t *conf =
+        rd_kafka_default_topic_conf_dup(writer->client);
+
+    name[0] = '\0';
+    (void)rd_kafka_topic_conf_get(conf, "partitioner", name, &size);
+    rd_kafka_topic_conf_destroy(conf);
+}
+
 static enum colander_code
 begin(struct topic_writer *writer, struct colander_error *err)
 {
@@ -119,7 +156,12 @@ begin(struct topic_writer *writer, struct colander_error *err)
     enum colander_code code = kafka_client_create(
         RD_KAFKA_PRODUCER, writer->address.brokers, &writer->options, settings,
         fixed, &writer->trouble, see_delivery, &writer->client, err);
+    char name[64];
 
+    if (code != COLANDER_OK)
+        return code;
+    partitioner_name(writer, name, sizeof(name));
+    code = choose_partitioner(writer, name, err);
     if (code != COLANDER_OK)
         return code;
     writer->topic =
@@ -129,6 +171,13 @@ begin(struct topic_writer *writer, struct colander_error *err)
                           writer->address.topics[0], -1, err);
     code = kafka_partition_count(&writer->options, writer->client,
                                  writer->topic, &writer->partition_count, err);
+    if (code == COLANDER_OK) {
+        writer->firsts =
+            calloc((size_t)writer->partition_count, sizeof(*writer->firsts));
+        if (writer->firsts == NULL)
+            code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for a writer");
+    }
     if (code == COLANDER_IO && writer->trouble.text[0] != '\0')
         colander_error_context(err, "%s", writer->trouble.text);
     if (code == COLANDER_OK)
@@ -179,6 +228,7 @@ topic_writer_close(struct topic_writer *writer)
         rd_kafka_destroy(writer->client);
     kafka_address_release(&writer->address);
     pthread_mutex_destroy(&writer->trouble.lock);
+    free(writer->firsts);
     free(writer->pending);
     free(writer);
 }
@@ -193,14 +243,10 @@ uint64_t
 topic_writer_spread(const struct topic_writer *writer, const char *const *texts,
                     size_t count)
 {
-    rd_kafka_topic_conf_t *conf =
-        rd_kafka_default_topic_conf_dup(writer->client);
-    char partitioner[64] = "";
-    size_t size = sizeof(partitioner);
+    char partitioner[64];
     uint64_t hash = (uint64_t)writer->partition_count;
 
-    (void)rd_kafka_topic_conf_get(conf, "partitioner", partitioner, &size);
-    rd_kafka_topic_conf_destroy(conf);
+    partitioner_name(writer, partitioner, sizeof(partitioner));
     hash = XXH3_64bits_withSeed(partitioner, strlen(partitioner), hash);
     for (size_t i = 0; i < count; i++)
         hash = XXH3_64bits_withSeed(texts[i], strlen(texts[i]), hash);
@@ -259,14 +305,31 @@ check(struct topic_writer *writer, struct colander_error *err)
         writer->trouble.text[0] == '\0' ? "" : ": ", writer->trouble.text);
 }
 
-static rd_kafka_resp_err_t
-produce(struct topic_writer *writer, uint64_t number, struct colander_slice key,
-        struct colander_slice value)
+static int32_t
+partition_of(const struct topic_writer *writer, uint64_t number,
+             struct colander_slice key)
 {
-    const int32_t partition =
-        key.size > 0 ? RD_KAFKA_PARTITION_UA
-                     : (int32_t)((number >> SPREAD_SHIFT) %
-                                 (uint64_t)writer->partition_count);
+    if (key.size == 0)
+        return (int32_t)((number >> SPREAD_SHIFT) %
+                         (uint64_t)writer->partition_count);
+    return writer->partitioner(writer->topic, key.data, key.size,
+                               writer->partition_count, NULL, NULL);
+}
+
+/* Whether the first record of a partition is on its way. */
+static bool
+awaits_first(const struct topic_writer *writer, int32_t partition)
+{
+    const uint64_t first = writer->firsts[partition];
+
+    return first > writer->passed &&
+           !writer->pending[(first - 1) % PENDING_MAX].is_done;
+}
+
+static rd_kafka_resp_err_t
+produce(struct topic_writer *writer, int32_t partition, uint64_t number,
+        struct colander_slice key, struct colander_slice value)
+{
     const void *key_data = key.size > 0 ? key.data : NULL;
     char text[KAFKA_HEADER_MAX];
     const int size = snprintf(text, sizeof(text), "%016" PRIx64 "/%s/%" PRIu64,
@@ -287,25 +350,33 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
                  struct colander_slice key, struct colander_slice value,
                  struct colander_error *err)
 {
+    const int32_t partition = partition_of(writer, number, key);
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__QUEUE_FULL;
 
     for (;;) {
         const bool has_room = writer->sent - writer->passed < PENDING_MAX;
         const bool is_first = writer->sent == writer->passed;
+        const bool awaits = awaits_first(writer, partition);
         enum colander_code code;
 
         if (is_first)
             writer->moved_us = clock_us();
-        if (has_room) {
+        if (awaits) {
+            (void)rd_kafka_flush(writer->client, WAIT_MS); /* does not linger */
+        } else if (has_room) {
             writer->pending[writer->sent % PENDING_MAX] =
                 (struct pending){number, false};
-            error = produce(writer, number, key, value);
+            error = produce(writer, partition, number, key, value);
         }
         if (is_first && error == RD_KAFKA_RESP_ERR__QUEUE_FULL)
             error = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE; /* of the queue */
         writer->sent += error == RD_KAFKA_RESP_ERR_NO_ERROR;
-        (void)rd_kafka_poll(writer->client,
-                            error == RD_KAFKA_RESP_ERR_NO_ERROR ? 0 : WAIT_MS);
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR &&
+            writer->firsts[partition] == 0)
+            writer->firsts[partition] = writer->sent;
+        (void)rd_kafka_poll(
+            writer->client,
+            error == RD_KAFKA_RESP_ERR_NO_ERROR || awaits ? 0 : WAIT_MS);
         code = check(writer, err);
         if (error == RD_KAFKA_RESP_ERR_NO_ERROR || code != COLANDER_OK)
             return code;

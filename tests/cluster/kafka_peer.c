@@ -5,13 +5,14 @@
  * id. Prints the brokers' addresses, and then "ok" for each line of standard
  * input that it has carried out:
  *
- *     topic NAME PARTITIONS
+ *     topic NAME PARTITIONS [POLICY] which brokers compact or delete
  *     delete TOPIC                  of real brokers
  *     trim TOPIC PARTITION OFFSET   removes what is before, of real brokers
  *     put TOPIC PARTITION FILE      a record for each line
  *     null TOPIC PARTITION          a record without a value
  *     many TOPIC PARTITION FIRST COUNT SIZE   records with _key, n and a text
- *     error API CODE COUNT          answers requests with it
+ *     error API CODE COUNT          answers the next requests with it
+ *     accept API                    does not any more
  *     leader TOPIC PARTITION BROKER
  *     down BROKER
  *     up BROKER
@@ -125,13 +126,14 @@ await(rd_kafka_queue_t *queue)
 }
 
 static bool
-try_topic(const char *name, int partitions)
+try_topic(const char *name, int partitions, const char *policy)
 {
     rd_kafka_NewTopic_t *topic =
         rd_kafka_NewTopic_new(name, partitions, 3, NULL, 0);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(producer);
 
     rd_kafka_NewTopic_set_config(topic, "min.insync.replicas", "2");
+    rd_kafka_NewTopic_set_config(topic, "cleanup.policy", policy);
     has_failed = false;
     rd_kafka_CreateTopics(producer, &topic, 1, NULL, queue);
     await(queue);
@@ -159,9 +161,9 @@ knows(const char *name, int partitions)
 /* Each record is on all of three brokers, and acknowledged by two. Waits until
  * these have started, or an older topic is deleted. */
 static void
-create_topic(const char *name, int partitions)
+create_topic(const char *name, int partitions, const char *policy)
 {
-    for (int i = 0; i < 120 && !try_topic(name, partitions); i++)
+    for (int i = 0; i < 120 && !try_topic(name, partitions, policy); i++)
         usleep(500000);
     for (int i = 0; i < 120 && !has_failed && !knows(name, partitions); i++)
         usleep(500000);
@@ -212,13 +214,13 @@ static bool
 obey(rd_kafka_mock_cluster_t *cluster, const char *line)
 {
     char word[300];
-    char text[300];
+    char text[300] = "delete";
     long numbers[5];
 
     has_failed = false;
-    if (sscanf(line, "topic %299s %ld", word, &numbers[0]) == 2 &&
+    if (sscanf(line, "topic %299s %ld %299s", word, &numbers[0], text) >= 2 &&
         cluster == NULL)
-        create_topic(word, (int)numbers[0]);
+        create_topic(word, (int)numbers[0], text);
     else if (sscanf(line, "delete %299s", word) == 1)
         delete_topic(word);
     else if (sscanf(line, "trim %299s %ld %ld", word, &numbers[0],
@@ -240,6 +242,8 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
         for (long i = 0; i < numbers[1]; i++)
             rd_kafka_mock_push_request_errors(cluster, (int16_t)api_of(word), 1,
                                               (rd_kafka_resp_err_t)numbers[0]);
+    } else if (sscanf(line, "accept %299s", word) == 1) {
+        rd_kafka_mock_clear_request_errors(cluster, (int16_t)api_of(word));
     } else if (sscanf(line, "leader %299s %ld %ld", word, &numbers[0],
                       &numbers[1]) == 3)
         has_failed =

@@ -43,24 +43,32 @@ store=$work/refused
 follow 0 v
 says_some '^10 rows loaded'
 
-# refuse COUNT: brokers refuse the batch after COUNT others.
-refuse() {
+# send_refused COUNT TOPIC ARG...: brokers refuse the batch after COUNT others.
+# As real ones, they refuse what follows too, as its sequence does not
+# (OUT_OF_ORDER_SEQUENCE_NUMBER), but not after the first batch of a session.
+send_refused() {
     brokers error produce 0 "$1"
     brokers error produce 87 1
+    [ "$1" = 0 ] || brokers error produce 45 20
+    send 4 "${@:2}"
+    brokers accept produce
 }
 
 # --- after a batch that is refused no other is accepted, so that none is lost
 small=(--set batch.num.messages=50 --set linger.ms=0)
 seq 1 30000 | sed 's/.*/{"n":&}/' >"$work/e.jsonl"
-for count in 0 $((RANDOM % 100)); do
+count=$((1 + RANDOM % 100))
+echo "batches before the refused one: 0, $count"
+for count in 0 "$count"; do
     brokers topic "refused$count" 1
     store=$work/refused$count
-    refuse "$count"
-    send 4 "refused$count" "$work/e.jsonl" "${small[@]}"
+    send_refused "$count" "refused$count" "$work/e.jsonl" "${small[@]}"
     send 0 "refused$count" "$work/e.jsonl" --resume "${small[@]}"
     follow 0 "refused$count"
     says_some '^30,000 rows loaded'
 done
+send 2 v "$work/d.jsonl" --set partitioner=random
+says_some "use murmur2, consistent or fnv1a"
 for setting in max.in.flight=5 message.timeout.ms=1 delivery.timeout.ms=1 \
     enable.gapless.guarantee=false delivery.report.only.error=true; do
     send 2 v "$work/d.jsonl" --set "$setting"
@@ -71,8 +79,7 @@ done
 brokers topic edited 1
 store=$work/edited
 seq 1 300 | sed 's/.*/{"id":&}/' >"$work/f.jsonl"
-refuse 2
-send 4 edited "$work/f.jsonl" "${small[@]}"
+send_refused 2 edited "$work/f.jsonl" "${small[@]}"
 (echo '{"id":0}' && cat "$work/f.jsonl") >"$work/edited.jsonl"
 cat "$work/edited.jsonl" >"$work/f.jsonl"
 send 0 edited "$work/f.jsonl" --resume
@@ -83,8 +90,7 @@ for topic in same key; do
     keys=()
     brokers topic "$topic" 1
     store=$work/$topic
-    refuse 2
-    send 4 "$topic" "$work/f.jsonl" "${small[@]}"
+    send_refused 2 "$topic" "$work/f.jsonl" "${small[@]}"
     [ "$topic" = same ] || keys=(--key id)
     send 0 "$topic" "$work/f.jsonl" --resume "${keys[@]}"
     follow 0 "$topic" --key id

@@ -1,6 +1,6 @@
 #!/bin/bash
 # Topics of real brokers, which librdkafka's mock cluster does not have: trimmed,
-# deleted and created again; and brokers that want TLS and a password.
+# deleted and created again, compacted; and brokers that want TLS and a password.
 # script/test-cluster runs it.
 #
 # SPDX-License-Identifier: MIT
@@ -53,9 +53,16 @@ put t 1 '{"id":14}'
 follow 0 t --key id --from "$now"
 has rows '{"_key":14,"id":14}'
 
+# --- records that brokers compact
+brokers topic compacted 1 compact,delete
+echo '{"id":15}' >"$work/one.jsonl"
+follow 2 compacted --key id
+says_some "topic 'compacted' is compacted: .*cleanup.policy to delete"
+run 2 load "kafka://$brokers/compacted" "$work/one.jsonl" --key id
+says_some "topic 'compacted' is compacted"
+
 # --- TLS and passwords
 brokers topic secure 1
-echo '{"id":15}' >"$work/one.jsonl"
 for mechanism in PLAIN SCRAM-SHA-512; do
     store=$work/$mechanism
     cat >"$work/settings" <<END
