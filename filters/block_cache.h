@@ -58,6 +58,10 @@ uint8_t *block_cache_bytes(struct cached_block *block);
  * counts. */
 void block_cache_cut(struct cached_block *block, size_t size);
 
+/* Says of a block that was not added yet that it is read in turn with all that
+ * belong together, so that such blocks can be kept from filling the cache. */
+void block_cache_set_in_turn(struct cached_block *block);
+
 /* Adds the filled block as (file, index). A block that another thread has added
  * before stays instead. The caller still holds its block. Never fails. */
 void block_cache_add(struct block_cache *cache, struct cached_block *block,
@@ -85,8 +89,7 @@ size_t block_cache_capacity(const struct block_cache *cache);
 /* Returns the bytes only. Takes no lock. */
 uint64_t block_cache_bytes_used(struct block_cache *cache);
 
-/* The same of blocks of BLOCK_CACHE_LARGE bytes and more. */
-#define BLOCK_CACHE_LARGE ((size_t)16 << 10)
-uint64_t block_cache_bytes_large(struct block_cache *cache);
+/* The same of blocks that are read in turn. */
+uint64_t block_cache_bytes_in_turn(struct block_cache *cache);
 
 #endif

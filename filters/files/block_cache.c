@@ -43,7 +43,8 @@ struct block {
     struct block *next;        /* in its bucket */
     uint64_t file;
     uint32_t index;
-    unsigned turns; /* that the hand leaves it */
+    unsigned turns;  /* that the hand leaves it */
+    bool is_in_turn; /* as its user said */
     atomic_uint holders;
     size_t cost;
     _Alignas(max_align_t) uint8_t data[];
@@ -61,8 +62,9 @@ struct shard {
     uint64_t hits;
     uint64_t misses;
     atomic_size_t bytes; /* of blocks in the table and of others still held, */
-    atomic_size_t large_bytes; /* and of the large ones among these */
-    uint8_t apart[64];         /* keeps the next shard on another cache line */
+    atomic_size_t in_turn_bytes; /* and of those among them that are read in
+                                  * turn */
+    uint8_t apart[64]; /* keeps the next shard on another cache line */
 };
 
 struct block_cache {
@@ -110,9 +112,9 @@ is_too_full(struct shard *shard)
 }
 
 static size_t
-large_cost(const struct block *block)
+in_turn_cost(const struct block *block)
 {
-    return block->cost < BLOCK_CACHE_LARGE ? 0 : block->cost;
+    return block->is_in_turn ? block->cost : 0;
 }
 
 static void
@@ -121,8 +123,8 @@ block_free(struct block *block)
     if (block->shard != NULL) {
         atomic_fetch_sub_explicit(&block->shard->bytes, block->cost,
                                   memory_order_relaxed);
-        atomic_fetch_sub_explicit(&block->shard->large_bytes, large_cost(block),
-                                  memory_order_relaxed);
+        atomic_fetch_sub_explicit(&block->shard->in_turn_bytes,
+                                  in_turn_cost(block), memory_order_relaxed);
     }
     if (block->slots != NULL)
         block_slots_give(block->slots, block);
@@ -355,6 +357,7 @@ block_cache_allocate(struct block_cache *cache, size_t size)
     block->shown.bytes.data = block->data;
     block->shown.bytes.size = size;
     block->shard = NULL;
+    block->is_in_turn = false;
     block->cost = is_usual ? cache->slot_size : BLOCK_OVERHEAD + size;
     atomic_init(&block->holders, 1);
     return &block->shown;
@@ -374,6 +377,12 @@ block_cache_cut(struct cached_block *block, size_t size)
 }
 
 void
+block_cache_set_in_turn(struct cached_block *block)
+{
+    ((struct block *)block)->is_in_turn = true;
+}
+
+void
 block_cache_add(struct block_cache *cache, struct cached_block *block,
                 uint64_t file, uint32_t index)
 {
@@ -386,7 +395,7 @@ block_cache_add(struct block_cache *cache, struct cached_block *block,
     added->shard = shard;
     lock(shard);
     atomic_fetch_add_explicit(&shard->bytes, added->cost, memory_order_relaxed);
-    atomic_fetch_add_explicit(&shard->large_bytes, large_cost(added),
+    atomic_fetch_add_explicit(&shard->in_turn_bytes, in_turn_cost(added),
                               memory_order_relaxed);
     /* A block that can never fit belongs to its holder alone. */
     if (added->cost <= shard->capacity &&
@@ -448,12 +457,12 @@ block_cache_bytes_used(struct block_cache *cache)
 }
 
 uint64_t
-block_cache_bytes_large(struct block_cache *cache)
+block_cache_bytes_in_turn(struct block_cache *cache)
 {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < cache->shard_count; i++)
-        bytes += atomic_load_explicit(&cache->shards[i].large_bytes,
+        bytes += atomic_load_explicit(&cache->shards[i].in_turn_bytes,
                                       memory_order_relaxed);
     return bytes;
 }

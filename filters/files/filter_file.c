@@ -129,8 +129,10 @@ unpack_block(const struct filter_file *file, struct cached_block **block,
         code = filter_fail_damaged(file->path,
                                    "a dictionary cannot be decompressed", err);
     block_cache_release(file->cache, packed);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        block_cache_set_in_turn(*block);
         return COLANDER_OK;
+    }
     block_cache_release(file->cache, *block);
     *block = NULL;
     return code;
@@ -180,7 +182,7 @@ static bool
 is_kept(const struct filter_file *file, enum filter_block_kind kind)
 {
     return kind != FILTER_DICTIONARY ||
-           block_cache_bytes_large(file->cache) <
+           block_cache_bytes_in_turn(file->cache) <
                block_cache_capacity(file->cache) / 2;
 }
 

@@ -27,9 +27,11 @@ static bool
 is_listed(const struct filter_query *query, const uint64_t *paths,
           uint32_t count)
 {
-    for (size_t i = 0; i < query->path_length * count; i++) {
-        if (paths[i % count] == query->path_hashes[i / count])
-            return true;
+    for (size_t i = 0; i < query->path_length; i++) {
+        for (uint32_t j = 0; j < count; j++) {
+            if (paths[j] == query->path_hashes[i])
+                return true;
+        }
     }
     return false;
 }
