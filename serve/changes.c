@@ -34,7 +34,8 @@ static const struct choice load_choices[] = {
         {"search", "--search", false, true, NULL},                             \
         {"since", "--since", false, false, NULL},                              \
         {"to", "--to", false, false, NULL},                                    \
-        {"until", "--until", false, false, NULL}, CHOICES_END
+        {"until", "--until", false, false, NULL},                              \
+        {"yes", "--yes", true, false, NULL}, CHOICES_END
 
 static const struct choice delete_choices[] = {ROW_CHOICES};
 static const struct choice update_choices[] = {

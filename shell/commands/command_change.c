@@ -24,6 +24,7 @@ struct change_job {
     const char *done;  /* "deleted" */
     const char *would; /* "would be deleted" */
     uint64_t total;    /* rows that were counted before; 0: they were not */
+    bool is_deletion;
     struct progress progress;
     struct report hint;       /* why no row was found */
     struct report patch_hint; /* whether it sets values of another kind */
@@ -164,20 +165,34 @@ ask(struct change_job *job, bool *is_yes, struct colander_error *err)
     return confirm_ask(job->session, &question, is_yes, err);
 }
 
-/* Complains of an order by a column that no row has: of the rows, others than
- * the first ones would be changed, and the user cannot be asked. */
+/* Complains of what a column that no row has would make select other rows than
+ * were meant, as the user cannot be asked: an order, of which others than the
+ * first rows would be changed, and of a deletion a condition that every row
+ * without the column meets. An update by that may give rows a new column. */
 static enum session_exit
-check_order(struct change_job *job)
+check_columns(struct change_job *job)
 {
+    const struct request *request = &job->request;
+    struct colander_family *model = request->families.model;
     struct report hint = REPORT_EMPTY;
+    struct colander_condition condition;
+    const char *what = "an order";
 
-    if (job->request.order != NULL)
-        hint_add_column(job->request.families.model, job->request.order, &hint);
+    if (request->order != NULL)
+        hint_add_column(model, request->order, &hint);
+    for (size_t i = 0;
+         job->is_deletion && request->where != NULL && hint.text.size == 0 &&
+         colander_predicate_condition(request->where, i, &condition);
+         i++) {
+        what = "a condition";
+        if (condition.is_negated)
+            hint_add_column(model, condition.path, &hint);
+    }
     if (hint.text.size == 0)
         return SESSION_FINE;
     (void)!report_print(&hint, session_err(job->session), NULL);
     return session_complain(job->session, SESSION_USAGE,
-                            "no row %s: --yes takes such an order", job->done);
+                            "no row %s: --yes takes such %s", job->done, what);
 }
 
 static enum session_exit
@@ -194,7 +209,7 @@ run_job(struct change_job *job, const struct arguments *arguments)
         if (confirm_is_possible(job->session))
             code = ask(job, &is_yes, &err);
         else
-            status = check_order(job);
+            status = check_columns(job);
     }
     if (code != COLANDER_OK)
         return session_misused(job->session, &err);
@@ -276,8 +291,10 @@ run_change(struct session *session, const struct arguments *arguments,
 static enum session_exit
 run_delete(struct session *session, const struct arguments *arguments)
 {
-    struct change_job job = {
-        .verb = "delete", .done = "deleted", .would = "would be deleted"};
+    struct change_job job = {.verb = "delete",
+                             .done = "deleted",
+                             .would = "would be deleted",
+                             .is_deletion = true};
 
     return run_change(session, arguments, &job);
 }

@@ -246,4 +246,18 @@ says "no row has 'zz'
 colander: delete: no row deleted: --yes takes such an order"
 state r >after
 cmp -s before after || complain 'rows were deleted'
+
+# Every row meets 'zz!', also if it was typed as a word.
+for condition in 'zz!' 'not zz=1' 'n=1 or zz!'; do
+    # shellcheck disable=SC2086
+    run 2 delete r rows $condition
+    says "no row has 'zz'
+colander: delete: no row deleted: --yes takes such a condition"
+    state r >after
+    cmp -s before after || complain 'rows were deleted'
+done
+run 0 update r rows 'zz!' --set zz=1
+run 0 delete r rows 'zy!' --yes
+run 0 find r rows
+prints ''
 finish

@@ -70,6 +70,9 @@ tail -1 out | grep -qx 400 || complain "a gzip file that is cut: $(cat out)"
 posts 200 '{"rows":1}' /delete/f -d 'q=id=8'
 posts 200 '{"rows":0}' /delete/f -d 'q=id=8'
 posts 200 '{"rows":2}' '/delete/f?q=id>5&limit=2&dry-run=1' -d ''
+posts 400 '{"error":{"code":"invalid","message":"no row deleted: --yes takes such a condition"}}' \
+    /delete/f -d 'q=zz!'
+posts 200 '{"rows":0,"hints":["no row has '"'zz'"'"]}' /delete/f -d 'q=zz! id=99' -d yes=1
 posts 200 '{"rows":2}' /update/f -d 'q=n=x or n=y' -d set=m=1 -d unset=n
 posts 400 '{"error":{"code":"invalid","message":"no condition: --all means every row of the family"}}' \
     /delete/f -d ''
