@@ -315,10 +315,11 @@ read_with_pauses(struct colander_cursor *cursor, struct colander_cursor *other)
     bool is_row;
 
     do {
-        const uint64_t start = clock_us();
+        uint64_t paused;
 
         colander_cursor_pause(cursor, 1);
-        while (clock_us() < start + 2)
+        paused = clock_us();
+        while (clock_us() < paused + 2)
             continue;
         for (int i = 0; i < 2; i++) {
             FAILS(colander_cursor_next(cursor, &is_row, &result, why()),
