@@ -11,6 +11,7 @@
 #define COLANDER_COLUMNS_STORE_H
 
 #include "columns/candidates.h"
+#include "columns/source.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -23,7 +24,8 @@
 #define KEY_LOCKS 32
 
 struct colander_store {
-    struct engine *engine;
+    struct engine *engine;         /* NULL: it has */
+    struct colander_source source; /* zero: none */
     pthread_rwlock_t key_locks[KEY_LOCKS];
     atomic_size_t handle_count; /* families and batches */
     struct store_hooks hooks;   /* zero: none */
@@ -61,6 +63,28 @@ void key_locks_lock(const struct key_locks *locks,
                     struct colander_store *store);
 void key_locks_unlock(const struct key_locks *locks,
                       struct colander_store *store);
+
+/* Creates a batch of the engine; with `reads` it may be read. Fails with
+ * READ_ONLY if the store is. */
+COLANDER_CHECKED enum colander_code
+store_begin_batch(const struct colander_store *store, bool reads,
+                  struct engine_batch **batch, struct colander_error *err);
+
+/* Fails with INVALID if the store has a source: there are no files that could
+ * be `acted` on. */
+COLANDER_CHECKED enum colander_code
+store_check_files(const struct colander_store *store, const char *acted,
+                  struct colander_error *err);
+
+/* Whether family_order_bound may find something. */
+bool family_may_bound(const struct colander_family *family);
+
+/* Asks the layer above, or the source, for a bound: see source.h. */
+COLANDER_CHECKED enum colander_code
+family_order_bound(struct colander_family *family, const char *path,
+                   bool is_descending, uint64_t rows,
+                   struct colander_buffer *bytes, struct colander_value *bound,
+                   bool *found, struct colander_error *err);
 
 /* Puts the names of family and row before the message. */
 void error_add_row(const struct colander_family *family,

@@ -173,6 +173,18 @@ engine_snapshot_create(struct engine *engine,
                        struct colander_snapshot **snapshot,
                        struct colander_error *err);
 
+/* Creates a snapshot that consists of those of several engines (taken, also if
+ * this fails), and is released with them. */
+COLANDER_CHECKED enum colander_code
+engine_snapshot_join(struct colander_snapshot *const *parts, size_t count,
+                     struct colander_snapshot **snapshot,
+                     struct colander_error *err);
+
+/* Returns that of the engine, or NULL if there is none. */
+const struct colander_snapshot *
+engine_snapshot_part(const struct colander_snapshot *snapshot,
+                     const struct engine *engine);
+
 /* --------------------------------------------------------------- reads --- */
 
 /*

@@ -436,6 +436,10 @@ colander_store_check_filters(struct colander_store *store, bool repairs,
     struct checking checking = {filters, check, report, context, repairs};
     enum colander_code code;
 
+    if (filters == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'%s' has no files that could be checked",
+                             colander_store_path(store));
     if (repairs && filters->is_read_only)
         return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                              "the store is open for reading");

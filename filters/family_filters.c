@@ -195,7 +195,7 @@ colander_family_await_filters(struct colander_family *family,
 {
     struct filters *filters = store_hooks_context(family_store(family));
 
-    if (filters->remote != NULL || worker_await(filters))
+    if (filters == NULL || filters->remote != NULL || worker_await(filters))
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_CANCELLED, "the store is being closed");
 }

@@ -94,7 +94,7 @@ write_batch_of(struct colander_changes *changes, uint32_t held, size_t *index,
     struct write_batch batch = {NULL, NULL};
     uint64_t count = 0;
     enum colander_code code =
-        engine_batch_create(store->engine, false, &batch.engine_batch, err);
+        store_begin_batch(store, false, &batch.engine_batch, err);
 
     if (code != COLANDER_OK)
         return code;

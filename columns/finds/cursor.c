@@ -36,9 +36,18 @@ struct colander_cursor {
     struct colander_buffer sought; /* a copy of the last key, and a zero byte */
     bool is_reverse;
 
+    void *source_find; /* of a store with a source, which does it all; NULL */
+
     bool is_next;                   /* it goes on where other finds ended, */
     struct colander_explain before; /* which did this */
 };
+
+/* Of a cursor with a source. */
+static const struct colander_source *
+source_of(const struct colander_cursor *cursor)
+{
+    return &cursor->find.family->store->source;
+}
 
 void
 colander_query_init_sized(struct colander_query *query, size_t struct_size)
@@ -126,8 +135,10 @@ static enum colander_code
 start(struct colander_cursor *cursor, const struct colander_query *query,
       struct colander_error *err)
 {
-    struct find_request request = {.snapshot = query->snapshot,
-                                   .is_reverse = query->is_reverse};
+    const struct colander_store *store = cursor->find.family->store;
+    struct find_request request = {
+        .snapshot = engine_snapshot_part(query->snapshot, store->engine),
+        .is_reverse = query->is_reverse};
     struct byte_range *range = &cursor->range;
     enum colander_code code = byte_range_init(range, &query->keys, err);
 
@@ -198,7 +209,11 @@ colander_family_find(struct colander_family *family,
     code = query_accept(&whole, query, err);
     if (code == COLANDER_OK)
         code = prepare(created, &whole, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && family->store->engine == NULL)
+        code =
+            source_of(created)->find(source_of(created)->context, family->name,
+                                     &whole, &created->source_find, err);
+    else if (code == COLANDER_OK)
         code = start(created, &whole, err);
     if (code != COLANDER_OK) {
         colander_cursor_close(created);
@@ -213,6 +228,8 @@ colander_cursor_close(struct colander_cursor *cursor)
 {
     if (cursor == NULL)
         return;
+    if (cursor->source_find != NULL)
+        source_of(cursor)->find_close(cursor->source_find);
     cursor_candidates_close(cursor->candidates);
     engine_cursor_close(cursor->scan);
     colander_snapshot_release(cursor->find.taken);
@@ -230,12 +247,16 @@ colander_cursor_cancel(struct colander_cursor *cursor)
 {
     atomic_store_explicit(&cursor->find.is_cancelled, true,
                           memory_order_relaxed);
+    if (cursor->source_find != NULL)
+        source_of(cursor)->find_cancel(cursor->source_find);
 }
 
 void
 colander_cursor_pause(struct colander_cursor *cursor, uint64_t time_us)
 {
     cursor->find.pause_us = time_us == 0 ? 0 : clock_us() + time_us;
+    if (cursor->source_find != NULL)
+        source_of(cursor)->find_pause(cursor->source_find, time_us);
 }
 
 static void
@@ -261,13 +282,43 @@ colander_cursor_explain_sized(const struct colander_cursor *cursor,
                               struct colander_explain *explain,
                               size_t struct_size)
 {
-    struct colander_explain all = cursor->find.explain;
+    struct colander_explain now = cursor->find.explain;
+    struct colander_explain all;
 
+    if (cursor->source_find != NULL) {
+        source_of(cursor)->find_explain(cursor->source_find, &now);
+        now.rows_returned = cursor->find.explain.rows_returned;
+    }
+    all = now;
     if (cursor->is_next) {
         all = cursor->before;
-        add_counts(&all, &cursor->find.explain);
+        add_counts(&all, &now);
     }
     sized_return(explain, struct_size, &all, sizeof(all));
+}
+
+void
+colander_explain_add(struct colander_explain *sum,
+                     const struct colander_explain *more)
+{
+    /* all that is counted, from the first to the last */
+    const size_t first = offsetof(struct colander_explain, rows_expected);
+    const size_t end = offsetof(struct colander_explain, some_words);
+
+    for (size_t at = first; at < end; at += sizeof(uint64_t)) {
+        uint64_t a, b;
+
+        memcpy(&a, (const char *)sum + at, sizeof(a));
+        memcpy(&b, (const char *)more + at, sizeof(b));
+        a += b;
+        memcpy((char *)sum + at, &a, sizeof(a));
+    }
+    if (sum->some_words[0] == '\0')
+        memcpy(sum->some_words, more->some_words, sizeof(sum->some_words));
+    if (more->plan < sum->plan || sum->plan == COLANDER_PLAN_NOTHING) {
+        sum->plan = more->plan; /* the most that was read */
+        sum->reason = more->reason;
+    }
 }
 
 void
@@ -367,6 +418,22 @@ finish_result(struct colander_cursor *cursor, struct colander_result *result,
     return code;
 }
 
+/* A source does all but count. */
+static enum colander_code
+next_of_source(struct colander_cursor *cursor, bool *is_row,
+               struct colander_result *result, struct colander_error *err)
+{
+    enum colander_code code = find_check_pause(&cursor->find, err);
+
+    if (code == COLANDER_OK)
+        code = source_of(cursor)->find_next(cursor->source_find, is_row, result,
+                                            err);
+    if (code == COLANDER_OK && *is_row && cursor->match_counts != NULL)
+        code = match_counts_add(cursor->match_counts, result->columns, err);
+    *is_row = *is_row && code == COLANDER_OK;
+    return code;
+}
+
 enum colander_code
 colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
                      struct colander_result *result, struct colander_error *err)
@@ -380,8 +447,11 @@ colander_cursor_next(struct colander_cursor *cursor, bool *is_row,
         return COLANDER_OK;
     if (cursor->find.limit == 0)
         return COLANDER_OK;
-    code = step_to_match(cursor, result, err);
-    if (code == COLANDER_OK && result->key.data != NULL) {
+    code = cursor->source_find != NULL
+               ? next_of_source(cursor, is_row, result, err)
+               : step_to_match(cursor, result, err);
+    if (code == COLANDER_OK && cursor->source_find == NULL &&
+        result->key.data != NULL) {
         code = finish_result(cursor, result, err);
         *is_row = code == COLANDER_OK;
     }
@@ -448,6 +518,8 @@ colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
     if (key.size > 0 && !key_is_valid(key))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the key to seek is not an encoded key");
+    if (cursor->source_find != NULL)
+        return source_of(cursor)->find_seek(cursor->source_find, key, err);
     /* It may be the key of the row at which the cursor is. Candidates that
      * borrow the last key are closed before they are used again. */
     colander_buffer_clear(&cursor->sought);

@@ -102,7 +102,7 @@ may_bound(const struct colander_ordered *ordered,
     const uint64_t limit = ordered_order(ordered)->limit;
 
     return limit > 0 && limit < UINT64_MAX / WANTED_GROWTH &&
-           query->limit == UINT64_MAX && family->store->are_hooks_open &&
+           query->limit == UINT64_MAX && family_may_bound(family) &&
            !has_elements(ordered_path(ordered)) &&
            (where == NULL ||
             (where->node_count <= COLANDER_PREDICATE_NODES_MAX - NODES_MORE &&
@@ -115,28 +115,19 @@ find_bound(struct colander_ordered *ordered, struct colander_family *family,
            bool *found, struct colander_error *err)
 {
     struct ordered_finds *finds = ordered_finds_of(ordered);
-    const struct store_hooks *hooks = &family->store->hooks;
-    struct bound_request request = {
-        .is_descending = ordered_order(ordered)->is_descending,
-        .rows = finds->wanted + finds->wanted / WANTED_MORE,
-    };
     enum colander_code code;
 
     *found = false;
-    colander_buffer_clear(&finds->bytes);
     colander_buffer_clear(&finds->path);
     code = path_append(&finds->path, ordered_path(ordered), err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(&finds->path, "", 1, err);
-    if (code == COLANDER_OK)
-        code = path_hash_of_text((const char *)finds->path.data,
-                                 &request.path_hash, err);
-    if (code == COLANDER_OK)
-        code = family_engine(family, &request.family, err);
-    if (code != COLANDER_OK || request.family == NULL)
+    if (code != COLANDER_OK)
         return code;
-    return hooks->order_bound(hooks->context, &request, &finds->bytes,
-                              &finds->bound, found, err);
+    return family_order_bound(family, (const char *)finds->path.data,
+                              ordered_order(ordered)->is_descending,
+                              finds->wanted + finds->wanted / WANTED_MORE,
+                              &finds->bytes, &finds->bound, found, err);
 }
 
 /* Narrows the query to rows up to the bound, or before `last`. */

@@ -215,7 +215,7 @@ group_ends(struct colander_family *family, const struct colander_query *given,
     const size_t count = 2 * plan->source_count;
     enum colander_code code = COLANDER_OK;
 
-    *is_done = is_asked(plan, given) && family->store->are_hooks_open;
+    *is_done = is_asked(plan, given) && family_may_bound(family);
     if (!*is_done)
         return COLANDER_OK;
     memset(ends, 0, sizeof(ends));

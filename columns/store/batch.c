@@ -245,8 +245,8 @@ colander_batch_commit(struct colander_batch *batch,
 
     code = write_options_accept(options, &durability, err);
     if (code == COLANDER_OK)
-        code = engine_batch_create(batch->store->engine, batch->read_count > 0,
-                                   &writing.engine_batch, err);
+        code = store_begin_batch(batch->store, batch->read_count > 0,
+                                 &writing.engine_batch, err);
     if (code != COLANDER_OK)
         return code;
     key_locks_lock(&batch->locks, batch->store);

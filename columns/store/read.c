@@ -1,6 +1,7 @@
 /* See columns.h. SPDX-License-Identifier: MIT */
 #include "columns/selection.h"
 #include "columns/store.h"
+#include "core/engine.h"
 #include "core/sst.h"
 
 /* Replaces rows by their columns asked for. */
@@ -39,8 +40,8 @@ colander_family_get_many(struct colander_family *family,
                          struct colander_buffer *rows, bool *found,
                          struct colander_error *err)
 {
-    const struct colander_snapshot *snapshot =
-        read == NULL ? NULL : read->snapshot;
+    const struct colander_source *source = &family->store->source;
+    const struct colander_snapshot *snapshot = NULL;
     struct engine_family *engine_family;
     enum colander_code code;
 
@@ -48,6 +49,11 @@ colander_family_get_many(struct colander_family *family,
         colander_buffer_clear(&rows[i]);
         found[i] = false;
     }
+    if (family->store->engine == NULL)
+        return source->get_many(source->context, family->name, keys, count,
+                                read, rows, found, err);
+    if (read != NULL)
+        snapshot = engine_snapshot_part(read->snapshot, family->store->engine);
     code = family_engine(family, &engine_family, err);
     if (code != COLANDER_OK || engine_family == NULL || count == 0)
         return code;
@@ -66,11 +72,16 @@ colander_family_mark(struct colander_family *family, struct colander_slice name,
                      struct colander_buffer *value, bool *found,
                      struct colander_error *err)
 {
+    const struct colander_source *source = &family->store->source;
     struct engine_family *engine_family;
-    enum colander_code code = family_engine(family, &engine_family, err);
+    enum colander_code code;
 
     *found = false;
     colander_buffer_clear(value);
+    if (family->store->engine == NULL)
+        return source->mark(source->context, family->name, name, value, found,
+                            err);
+    code = family_engine(family, &engine_family, err);
     if (code != COLANDER_OK || engine_family == NULL)
         return code;
     return engine_mark_get(engine_family, name, value, found, err);

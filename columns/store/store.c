@@ -104,6 +104,8 @@ store_free(struct colander_store *store)
 {
     if (store->hooks.closed != NULL)
         store->hooks.closed(store->hooks.context);
+    if (store->source.closed != NULL)
+        store->source.closed(store->source.context);
     destroy_key_locks(store);
     free(store);
 }
@@ -146,6 +148,24 @@ store_open_hooked(const char *path, const struct colander_options *options,
     return COLANDER_OK;
 }
 
+enum colander_code
+colander_store_open_source(const struct colander_source *source,
+                           struct colander_store **store,
+                           struct colander_error *err)
+{
+    struct colander_store *created = calloc(1, sizeof(*created));
+
+    *store = created;
+    if (created == NULL) {
+        source->closed(source->context);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open store '%s'",
+                             source->name);
+    }
+    init_key_locks(created);
+    created->source = *source;
+    return COLANDER_OK;
+}
+
 /* Defined by the layer above; NULL where none is linked. */
 #pragma weak store_hooks_create
 
@@ -184,9 +204,10 @@ colander_store_close(struct colander_store *store, struct colander_error *err)
             err, COLANDER_BUSY,
             "cannot close store '%s': families and batches open: "
             "%zu",
-            engine_path(store->engine), handles);
+            colander_store_path(store), handles);
     hooks_closing(store);
-    code = engine_close(store->engine, err);
+    code =
+        store->engine == NULL ? COLANDER_OK : engine_close(store->engine, err);
     if (code == COLANDER_BUSY) {
         /* If this fails the store continues without hooks: finds scan. */
         if (hooks_opened(store, NULL) != COLANDER_OK)
@@ -206,7 +227,8 @@ store_hooks_context(const struct colander_store *store)
 const char *
 colander_store_path(const struct colander_store *store)
 {
-    return engine_path(store->engine);
+    return store->engine == NULL ? store->source.name
+                                 : engine_path(store->engine);
 }
 
 void
@@ -216,7 +238,12 @@ colander_store_options_sized(const struct colander_store *store,
 {
     struct colander_options in_force;
 
-    engine_options(store->engine, &in_force);
+    if (store->engine != NULL) {
+        engine_options(store->engine, &in_force);
+    } else {
+        colander_options_init(&in_force);
+        in_force.mode = COLANDER_OPEN_READ_ONLY;
+    }
     sized_return(options, struct_size, &in_force, sizeof(in_force));
     memcpy(options, &struct_size, sizeof(struct_size));
 }
@@ -249,7 +276,10 @@ void
 colander_store_recovery(const struct colander_store *store,
                         struct colander_recovery *recovery)
 {
-    engine_recovery(store->engine, recovery);
+    if (store->engine == NULL)
+        memset(recovery, 0, sizeof(*recovery));
+    else
+        engine_recovery(store->engine, recovery);
 }
 
 enum colander_code
@@ -257,6 +287,8 @@ colander_store_families(struct colander_store *store,
                         struct colander_names *names,
                         struct colander_error *err)
 {
+    if (store->engine == NULL)
+        return store->source.families(store->source.context, names, err);
     return engine_families(store->engine, names, err);
 }
 
@@ -265,6 +297,8 @@ colander_store_snapshot(struct colander_store *store,
                         struct colander_snapshot **snapshot,
                         struct colander_error *err)
 {
+    if (store->engine == NULL)
+        return store->source.snapshot(store->source.context, snapshot, err);
     return engine_snapshot_create(store->engine, snapshot, err);
 }
 
@@ -281,7 +315,10 @@ colander_store_backup(struct colander_store *store, const char *directory,
 {
     const struct engine_sidecars sidecars = sidecars_of(&store->hooks);
     struct colander_backup ignored;
+    enum colander_code code = store_check_files(store, "backed up", err);
 
+    if (code != COLANDER_OK)
+        return code;
     return engine_backup(store->engine, directory, keep_count,
                          sidecars.find == NULL ? NULL : &sidecars,
                          created == NULL ? &ignored : created, err);
@@ -295,7 +332,10 @@ colander_store_backup_to(struct colander_store *store,
 {
     struct engine_sidecars sidecars = sidecars_of(&store->hooks);
     struct colander_backup ignored;
+    enum colander_code code = store_check_files(store, "backed up", err);
 
+    if (code != COLANDER_OK)
+        return code;
     if (store->hooks.backup_begin != NULL)
         store->hooks.backup_begin(store->hooks.context);
     sidecars.more = store->hooks.backup_more;
@@ -314,7 +354,7 @@ colander_family_open(struct colander_store *store, const char *name,
     struct colander_family *created;
     struct engine_family *engine_family;
     struct colander_error error;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     *family = NULL;
     if (!utf8_is_valid((const uint8_t *)name, strlen(name)))
@@ -327,7 +367,8 @@ colander_family_open(struct colander_store *store, const char *name,
     created->store = store;
     strcpy(created->name, name);
     atomic_fetch_add(&store->handle_count, 1);
-    code = family_engine(created, &engine_family, &error);
+    if (store->engine != NULL)
+        code = family_engine(created, &engine_family, &error);
     if (code == COLANDER_DROPPED) { /* just now: as if it had been before */
         engine_family_close(atomic_exchange(&created->engine_family, NULL));
         code = COLANDER_OK;
@@ -370,6 +411,12 @@ bind_family(struct colander_family *family, bool create,
     enum colander_code code;
 
     *engine_family = NULL;
+    if (family->store->engine == NULL)
+        return create ? store_check_writable(family->store, err)
+                      : COLANDER_FAIL(err, COLANDER_INVALID,
+                                      "family '%s' has no files here: ask the "
+                                      "stores that '%s' is read from",
+                                      family->name, family->store->source.name);
     if (bound == NULL) {
         code = engine_family_open(family->store->engine, family->name, create,
                                   &bound, err);
@@ -415,12 +462,33 @@ store_check_writable(const struct colander_store *store,
 {
     struct colander_options options;
 
-    engine_options(store->engine, &options);
+    colander_store_options(store, &options);
     if (options.mode != COLANDER_OPEN_READ_ONLY)
         return COLANDER_OK;
     return COLANDER_FAIL(err, COLANDER_READ_ONLY,
                          "store '%s' is open for reading only",
-                         engine_path(store->engine));
+                         colander_store_path(store));
+}
+
+enum colander_code
+store_begin_batch(const struct colander_store *store, bool reads,
+                  struct engine_batch **batch, struct colander_error *err)
+{
+    if (store->engine == NULL)
+        return store_check_writable(store, err);
+    return engine_batch_create(store->engine, reads, batch, err);
+}
+
+enum colander_code
+store_check_files(const struct colander_store *store, const char *acted,
+                  struct colander_error *err)
+{
+    if (store->engine != NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "'%s' has no files that could be %s: the stores "
+                         "have that it is read from",
+                         store->source.name, acted);
 }
 
 struct colander_store *
@@ -432,8 +500,14 @@ family_store(const struct colander_family *family)
 bool
 colander_family_exists(struct colander_family *family)
 {
+    const struct colander_source *source = &family->store->source;
     struct engine_family *engine_family;
+    bool exists;
 
+    if (family->store->engine == NULL)
+        return source->exists(source->context, family->name, &exists, NULL) ==
+                   COLANDER_OK &&
+               exists;
     return family_engine(family, &engine_family, NULL) == COLANDER_OK &&
            engine_family != NULL;
 }
@@ -511,10 +585,14 @@ colander_family_sizes(struct colander_family *family,
                       struct colander_family_sizes *sizes,
                       struct colander_error *err)
 {
+    const struct colander_source *source = &family->store->source;
     struct engine_family *engine_family;
-    enum colander_code code = family_engine(family, &engine_family, err);
+    enum colander_code code;
 
     memset(sizes, 0, sizeof(*sizes));
+    if (family->store->engine == NULL)
+        return source->sizes(source->context, family->name, sizes, err);
+    code = family_engine(family, &engine_family, err);
     if (code != COLANDER_OK || engine_family == NULL)
         return code;
     return engine_family_sizes(engine_family, sizes, err);
@@ -525,13 +603,52 @@ colander_family_split_keys(struct colander_family *family,
                            struct colander_buffer *keys, size_t count,
                            size_t *found, struct colander_error *err)
 {
+    const struct colander_source *source = &family->store->source;
     struct engine_family *engine_family;
-    enum colander_code code = family_engine(family, &engine_family, err);
+    enum colander_code code;
 
     *found = 0;
+    if (family->store->engine == NULL)
+        return source->split_keys(source->context, family->name, keys, count,
+                                  found, err);
+    code = family_engine(family, &engine_family, err);
     if (code != COLANDER_OK || engine_family == NULL)
         return code;
     return engine_family_split_keys(engine_family, keys, count, found, err);
+}
+
+bool
+family_may_bound(const struct colander_family *family)
+{
+    return family->store->are_hooks_open ||
+           family->store->source.order_bound != NULL;
+}
+
+enum colander_code
+family_order_bound(struct colander_family *family, const char *path,
+                   bool is_descending, uint64_t rows,
+                   struct colander_buffer *bytes, struct colander_value *bound,
+                   bool *found, struct colander_error *err)
+{
+    const struct colander_source *source = &family->store->source;
+    const struct store_hooks *hooks = &family->store->hooks;
+    struct bound_request request = {.is_descending = is_descending,
+                                    .rows = rows};
+    enum colander_code code;
+
+    *found = false;
+    colander_buffer_clear(bytes);
+    if (source->order_bound != NULL)
+        return source->order_bound(source->context, family->name, path,
+                                   is_descending, rows, bytes, bound, found,
+                                   err);
+    code = path_hash_of_text(path, &request.path_hash, err);
+    if (code == COLANDER_OK)
+        code = family_engine(family, &request.family, err);
+    if (code != COLANDER_OK || request.family == NULL)
+        return code;
+    return hooks->order_bound(hooks->context, &request, bytes, bound, found,
+                              err);
 }
 
 void

@@ -220,8 +220,8 @@ write_now(const struct row_write *write,
     if (code == COLANDER_OK)
         code = write_check(write, err);
     if (code == COLANDER_OK)
-        code = engine_batch_create(store->engine, write->kind == WRITE_PATCH,
-                                   &batch.engine_batch, err);
+        code = store_begin_batch(store, write->kind == WRITE_PATCH,
+                                 &batch.engine_batch, err);
     if (code != COLANDER_OK)
         return code;
     key_locks_add(&locks, write->key, reads);

@@ -109,9 +109,10 @@ colander_store_check(struct colander_store *store, struct colander_check *check,
 {
     struct checking checking = {store->engine, check, tell, context};
 
-    enum colander_code code =
-        engine_sst_places(store->engine, check_file, &checking, err);
+    enum colander_code code = store_check_files(store, "checked", err);
 
+    if (code == COLANDER_OK)
+        code = engine_sst_places(store->engine, check_file, &checking, err);
     if (code == COLANDER_OK)
         code = bulk_files_visit_leftovers(store->engine, report_bulk, &checking,
                                           err);

@@ -60,9 +60,50 @@ colander_snapshot_release(struct colander_snapshot *snapshot)
 {
     if (snapshot == nullptr)
         return;
-    snapshot->engine->db->ReleaseSnapshot(snapshot->snapshot);
-    snapshot->engine->other_handles--;
+    for (struct colander_snapshot *part : snapshot->parts)
+        colander_snapshot_release(part);
+    if (snapshot->engine != nullptr) {
+        snapshot->engine->db->ReleaseSnapshot(snapshot->snapshot);
+        snapshot->engine->other_handles--;
+    }
     delete snapshot;
+}
+
+enum colander_code
+engine_snapshot_join(struct colander_snapshot *const *parts, size_t count,
+                     struct colander_snapshot **snapshot,
+                     struct colander_error *err)
+{
+    enum colander_code code;
+
+    *snapshot = nullptr;
+    code = guard(err, "take a snapshot", [&] {
+        std::unique_ptr<colander_snapshot> made(new colander_snapshot);
+
+        made->parts.assign(parts, parts + count);
+        *snapshot = made.release();
+        return COLANDER_OK;
+    });
+    if (code != COLANDER_OK)
+        for (size_t i = 0; i < count; i++)
+            colander_snapshot_release(parts[i]);
+    return code;
+}
+
+const struct colander_snapshot *
+engine_snapshot_part(const struct colander_snapshot *snapshot,
+                     const struct engine *engine)
+{
+    const struct colander_snapshot *found = nullptr;
+
+    if (snapshot == nullptr || snapshot->engine == engine)
+        return snapshot;
+    for (const struct colander_snapshot *part : snapshot->parts) {
+        found = engine_snapshot_part(part, engine);
+        if (found != nullptr)
+            break;
+    }
+    return found;
 }
 
 static rocksdb::ReadOptions

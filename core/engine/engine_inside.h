@@ -251,8 +251,9 @@ struct engine {
 };
 
 struct colander_snapshot {
-    struct engine *engine;
-    const rocksdb::Snapshot *snapshot;
+    struct engine *engine = nullptr; /* null: it consists of parts */
+    const rocksdb::Snapshot *snapshot = nullptr;
+    std::vector<struct colander_snapshot *> parts;
 };
 
 struct engine_rows {

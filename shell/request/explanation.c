@@ -1,5 +1,7 @@
 /* See explanation.h. SPDX-License-Identifier: MIT */
 #include "shell/explanation.h"
+
+#include "columns/source.h"
 #include "core/array.h"
 #include "shell/order_report.h"
 
@@ -86,30 +88,13 @@ void
 explanation_take_counts(struct explanation *explanation,
                         const struct colander_explain *counts)
 {
-    /* all that is counted, from the first to the last */
-    const size_t first = offsetof(struct colander_explain, rows_expected);
-    const size_t end = offsetof(struct colander_explain, some_words);
     struct colander_explain *sum = &explanation->counts;
 
     explanation->plan_counts[counts->plan]++;
-    if (explanation->find_count++ == 0) {
+    if (explanation->find_count++ == 0)
         *sum = *counts;
-        return;
-    }
-    for (size_t at = first; at < end; at += sizeof(uint64_t)) {
-        uint64_t a, b;
-
-        memcpy(&a, (const char *)sum + at, sizeof(a));
-        memcpy(&b, (const char *)counts + at, sizeof(b));
-        a += b;
-        memcpy((char *)sum + at, &a, sizeof(a));
-    }
-    if (sum->some_words[0] == '\0')
-        memcpy(sum->some_words, counts->some_words, sizeof(sum->some_words));
-    if (counts->plan < sum->plan || sum->plan == COLANDER_PLAN_NOTHING) {
-        sum->plan = counts->plan; /* the most that was read */
-        sum->reason = counts->reason;
-    }
+    else
+        colander_explain_add(sum, counts);
 }
 
 /* -------------------------------------------------------------- counts --- */

@@ -1,0 +1,40 @@
+/*
+ * Unions: stores that are read as one. For the layers above only: exported, but
+ * not installed.
+ *
+ * A family of a union has the rows of the families of that name in all its
+ * members, in key order. A key should be in one member: of a key that several
+ * have, finds return each row, and gets the first.
+ *
+ * Members may be replaced at any time. What is under way, such as an open
+ * cursor, goes on with those that there were, which must stay open so long: to
+ * close one of them fails with BUSY.
+ *
+ * Life: colander_union_open -> colander_union_replace, ... ->
+ *       colander_store_close
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_UNION_H
+#define COLANDER_COLUMNS_UNION_H
+
+#include "columns/columns.h"
+
+/* Opens a union of stores, which are borrowed until they are replaced. `name`
+ * (copied) is what messages call it. A snapshot of it has one of each member;
+ * they are not of one moment. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_union_open(const char *name, struct colander_store *const *members,
+                    size_t count, struct colander_store **store,
+                    struct colander_error *err);
+
+/* Replaces the members, and returns when calls that began before use those no
+ * more. A snapshot that was taken before is missing for members that are new:
+ * these are read as they are. After a failure the members are those of before.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_union_replace(struct colander_store *store,
+                       struct colander_store *const *members, size_t count,
+                       struct colander_error *err);
+
+#endif

@@ -1,0 +1,552 @@
+/* See union.h. SPDX-License-Identifier: MIT */
+#include "columns/union.h"
+
+#include "columns/source.h"
+#include "columns/store.h"
+#include "columns/union/union_find.h"
+#include "core/engine.h"
+
+#include <stdlib.h>
+
+/* The stores that a union had at some time. */
+struct members {
+    size_t users; /* calls that use it now; under the mutex of the union */
+    size_t count;
+    struct colander_store *stores[];
+};
+
+struct unified {
+    pthread_mutex_t mutex;
+    pthread_cond_t left; /* the last user of some members has */
+    struct members *members;
+    char name[];
+};
+
+/* -------------------------------------------------------------- members --- */
+
+static struct members *
+take_members(struct unified *unified)
+{
+    struct members *members;
+
+    pthread_mutex_lock(&unified->mutex);
+    members = unified->members;
+    members->users++;
+    pthread_mutex_unlock(&unified->mutex);
+    return members;
+}
+
+static void
+leave_members(struct unified *unified, struct members *members)
+{
+    pthread_mutex_lock(&unified->mutex);
+    if (--members->users == 0)
+        pthread_cond_broadcast(&unified->left);
+    pthread_mutex_unlock(&unified->mutex);
+}
+
+static struct members *
+create_members(struct colander_store *const *stores, size_t count,
+               struct colander_error *err)
+{
+    struct members *members =
+        calloc(1, sizeof(*members) + count * sizeof(members->stores[0]));
+
+    if (members == NULL) {
+        (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                            "no memory for the members of a union");
+        return NULL;
+    }
+    members->count = count;
+    for (size_t i = 0; i < count; i++)
+        members->stores[i] = stores[i];
+    return members;
+}
+
+/* What is done with the family of one member. */
+typedef enum colander_code visit_family(void *context,
+                                        struct colander_family *family,
+                                        struct colander_error *err);
+
+/* Calls `visit` for the family of each member, until it fails or *is_enough.
+ * A failure names the member. */
+static enum colander_code
+visit_members(struct unified *unified, const char *name, visit_family *visit,
+              void *context, const bool *is_enough, struct colander_error *err)
+{
+    struct members *members = take_members(unified);
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        struct colander_family *family;
+
+        if (is_enough != NULL && *is_enough)
+            break;
+        code = colander_family_open(members->stores[i], name, &family, err);
+        if (code == COLANDER_OK)
+            code = visit(context, family, err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "%s",
+                                   colander_store_path(members->stores[i]));
+        colander_family_close(family);
+    }
+    leave_members(unified, members);
+    return code;
+}
+
+/* ------------------------------------------------------------- families --- */
+
+static enum colander_code
+add_names(struct colander_names *names, const struct colander_names *more,
+          struct colander_error *err)
+{
+    for (size_t i = 0; i < more->count; i++) {
+        size_t at = 0;
+        char **grown;
+
+        while (at < names->count &&
+               strcmp(names->names[at], more->names[i]) < 0)
+            at++;
+        if (at < names->count && strcmp(names->names[at], more->names[i]) == 0)
+            continue;
+        grown = realloc(names->names, (names->count + 1) * sizeof(*grown));
+        if (grown == NULL)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for names of families");
+        names->names = grown;
+        memmove(grown + at + 1, grown + at,
+                (names->count - at) * sizeof(*grown));
+        grown[at] = more->names[i];
+        more->names[i] = NULL; /* taken */
+        names->count++;
+    }
+    return COLANDER_OK;
+}
+
+static enum colander_code
+list_families(void *context, struct colander_names *names,
+              struct colander_error *err)
+{
+    struct members *members = take_members(context);
+    enum colander_code code = COLANDER_OK;
+
+    *names = (struct colander_names){NULL, 0};
+    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        struct colander_names more = {NULL, 0};
+
+        code = colander_store_families(members->stores[i], &more, err);
+        if (code == COLANDER_OK)
+            code = add_names(names, &more, err);
+        colander_names_release(&more);
+    }
+    leave_members(context, members);
+    if (code != COLANDER_OK)
+        colander_names_release(names);
+    return code;
+}
+
+static enum colander_code
+take_snapshot(void *context, struct colander_snapshot **snapshot,
+              struct colander_error *err)
+{
+    struct members *members = take_members(context);
+    struct colander_snapshot **parts =
+        calloc(members->count + 1, sizeof(*parts));
+    enum colander_code code = COLANDER_OK;
+    size_t count = 0;
+
+    *snapshot = NULL;
+    if (parts == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot take a snapshot");
+    for (; code == COLANDER_OK && count < members->count; count++) {
+        code =
+            colander_store_snapshot(members->stores[count], &parts[count], err);
+        if (code != COLANDER_OK)
+            break;
+    }
+    if (code == COLANDER_OK)
+        code = engine_snapshot_join(parts, count, snapshot, err);
+    else
+        while (count > 0)
+            colander_snapshot_release(parts[--count]);
+    free(parts);
+    leave_members(context, members);
+    return code;
+}
+
+static enum colander_code
+visit_exists(void *context, struct colander_family *family,
+             struct colander_error *err)
+{
+    bool *exists = context;
+
+    (void)err;
+    *exists = colander_family_exists(family);
+    return COLANDER_OK;
+}
+
+static enum colander_code
+exists(void *context, const char *family, bool *exists,
+       struct colander_error *err)
+{
+    *exists = false;
+    return visit_members(context, family, visit_exists, exists, exists, err);
+}
+
+static enum colander_code
+visit_sizes(void *context, struct colander_family *family,
+            struct colander_error *err)
+{
+    struct colander_family_sizes *all = context;
+    struct colander_family_sizes sizes;
+    const enum colander_code code = colander_family_sizes(family, &sizes, err);
+
+    all->key_count += sizes.key_count;
+    all->sst_count += sizes.sst_count;
+    all->sst_size += sizes.sst_size;
+    all->unflushed_size += sizes.unflushed_size;
+    for (size_t i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        all->levels[i].sst_count += sizes.levels[i].sst_count;
+        all->levels[i].sst_size += sizes.levels[i].sst_size;
+    }
+    return code;
+}
+
+static enum colander_code
+add_sizes(void *context, const char *family,
+          struct colander_family_sizes *sizes, struct colander_error *err)
+{
+    memset(sizes, 0, sizeof(*sizes));
+    return visit_members(context, family, visit_sizes, sizes, NULL, err);
+}
+
+/* ----------------------------------------------------------------- keys --- */
+
+/* Keys that split the families of all members. */
+struct splits {
+    size_t wanted; /* of each member */
+    struct colander_buffer *keys;
+    size_t count;
+};
+
+static enum colander_code
+visit_split_keys(void *context, struct colander_family *family,
+                 struct colander_error *err)
+{
+    struct splits *splits = context;
+    struct colander_buffer *grown = realloc(
+        splits->keys, (splits->count + splits->wanted) * sizeof(*grown));
+    enum colander_code code;
+    size_t found;
+
+    if (grown == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for keys");
+    splits->keys = grown;
+    memset(grown + splits->count, 0, splits->wanted * sizeof(*grown));
+    code = colander_family_split_keys(family, grown + splits->count,
+                                      splits->wanted, &found, err);
+    if (code == COLANDER_OK)
+        splits->count += found;
+    else
+        for (size_t i = 0; i < splits->wanted; i++)
+            colander_buffer_release(&grown[splits->count + i]);
+    return code;
+}
+
+static int
+compare_keys(const void *a, const void *b)
+{
+    return colander_slice_compare(colander_buffer_slice(a),
+                                  colander_buffer_slice(b));
+}
+
+/* Members are taken to be of one size: a key of theirs in so many is one of the
+ * union. */
+static enum colander_code
+split_keys(void *context, const char *family, struct colander_buffer *keys,
+           size_t count, size_t *found, struct colander_error *err)
+{
+    struct splits splits = {.wanted = count};
+    enum colander_code code = COLANDER_OK;
+
+    *found = 0;
+    if (count > 0)
+        code = visit_members(context, family, visit_split_keys, &splits, NULL,
+                             err);
+    if (code == COLANDER_OK && splits.count > 0) {
+        qsort(splits.keys, splits.count, sizeof(splits.keys[0]), compare_keys);
+        for (size_t i = 1; i <= count && code == COLANDER_OK; i++) {
+            const struct colander_buffer *key =
+                &splits.keys[i * splits.count / (count + 1)];
+
+            if (*found > 0 && compare_keys(key, &keys[*found - 1]) == 0)
+                continue;
+            colander_buffer_clear(&keys[*found]);
+            code = colander_buffer_append(&keys[*found], key->data, key->size,
+                                          err);
+            *found += code == COLANDER_OK;
+        }
+    }
+    for (size_t i = 0; i < splits.count; i++)
+        colander_buffer_release(&splits.keys[i]);
+    free(splits.keys);
+    return code;
+}
+
+/* ---------------------------------------------------------------- reads --- */
+
+struct mark_read {
+    struct colander_slice name;
+    struct colander_buffer *value;
+    bool *found;
+};
+
+static enum colander_code
+visit_mark(void *context, struct colander_family *family,
+           struct colander_error *err)
+{
+    const struct mark_read *read = context;
+
+    return colander_family_mark(family, read->name, read->value, read->found,
+                                err);
+}
+
+static enum colander_code
+read_mark(void *context, const char *family, struct colander_slice name,
+          struct colander_buffer *value, bool *found,
+          struct colander_error *err)
+{
+    struct mark_read read = {name, value, found};
+
+    return visit_members(context, family, visit_mark, &read, found, err);
+}
+
+/* Rows that are read by their keys: of each member those that none before
+ * had. */
+struct gets {
+    const struct colander_slice *keys;
+    size_t count;
+    const struct colander_read *read;
+    struct colander_buffer *rows;
+    bool *found;
+
+    size_t left;                         /* not found yet: */
+    size_t *places;                      /* of these keys, */
+    struct colander_slice *asked;        /* the keys, */
+    struct colander_buffer *answer_rows; /* and what one member has */
+    bool *answer_found;
+    bool is_done;
+};
+
+static enum colander_code
+visit_gets(void *context, struct colander_family *family,
+           struct colander_error *err)
+{
+    struct gets *gets = context;
+    size_t left = 0;
+    enum colander_code code =
+        colander_family_get_many(family, gets->asked, gets->left, gets->read,
+                                 gets->answer_rows, gets->answer_found, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    for (size_t i = 0; i < gets->left; i++) {
+        const size_t place = gets->places[i];
+
+        if (gets->answer_found[i]) {
+            struct colander_buffer row = gets->rows[place];
+
+            gets->rows[place] = gets->answer_rows[i];
+            gets->answer_rows[i] = row;
+            gets->found[place] = true;
+        } else {
+            gets->places[left] = place;
+            gets->asked[left++] = gets->asked[i];
+        }
+    }
+    gets->left = left;
+    gets->is_done = left == 0;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+get_many(void *context, const char *family, const struct colander_slice *keys,
+         size_t count, const struct colander_read *read,
+         struct colander_buffer *rows, bool *found, struct colander_error *err)
+{
+    struct gets gets = {keys, count, read, rows, found, .left = count};
+    enum colander_code code = COLANDER_OK;
+
+    if (count == 0)
+        return COLANDER_OK;
+    gets.places = calloc(count, sizeof(*gets.places));
+    gets.asked = calloc(count, sizeof(*gets.asked));
+    gets.answer_rows = calloc(count, sizeof(*gets.answer_rows));
+    gets.answer_found = calloc(count, sizeof(*gets.answer_found));
+    if (gets.places == NULL || gets.asked == NULL || gets.answer_rows == NULL ||
+        gets.answer_found == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        gets.places[i] = i;
+        gets.asked[i] = keys[i];
+    }
+    if (code == COLANDER_OK)
+        code = visit_members(context, family, visit_gets, &gets, &gets.is_done,
+                             err);
+    for (size_t i = 0; i < count && gets.answer_rows != NULL; i++)
+        colander_buffer_release(&gets.answer_rows[i]);
+    free(gets.answer_found);
+    free(gets.answer_rows);
+    free(gets.asked);
+    free(gets.places);
+    return code;
+}
+
+/* ---------------------------------------------------------------- order --- */
+
+/* A bound of a member is one of the union: about as many rows are within it,
+ * and more. The nearest is the best. */
+struct nearest {
+    const char *path;
+    bool is_descending;
+    uint64_t rows;
+    struct colander_buffer *bytes;
+    struct colander_value *bound;
+    bool *found;
+};
+
+static enum colander_code
+visit_bound(void *context, struct colander_family *family,
+            struct colander_error *err)
+{
+    const struct nearest *nearest = context;
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_value bound;
+    bool found = false;
+    enum colander_code code = COLANDER_OK;
+    int order = -1;
+
+    if (family_may_bound(family))
+        code = family_order_bound(family, nearest->path, nearest->is_descending,
+                                  nearest->rows, &bytes, &bound, &found, err);
+    if (found && *nearest->found)
+        order = colander_value_compare(&bound, nearest->bound);
+    if (nearest->is_descending && *nearest->found)
+        order = -order;
+    if (code == COLANDER_OK && found && order < 0) {
+        struct colander_buffer before = *nearest->bytes;
+
+        *nearest->bytes = bytes;
+        *nearest->bound = bound;
+        *nearest->found = true;
+        bytes = before;
+    }
+    colander_buffer_release(&bytes);
+    return code;
+}
+
+static enum colander_code
+find_bound(void *context, const char *family, const char *path,
+           bool is_descending, uint64_t rows, struct colander_buffer *bytes,
+           struct colander_value *bound, bool *found,
+           struct colander_error *err)
+{
+    struct nearest nearest = {path, is_descending, rows, bytes, bound, found};
+
+    *found = false;
+    return visit_members(context, family, visit_bound, &nearest, NULL, err);
+}
+
+/* ---------------------------------------------------------------- finds --- */
+
+static enum colander_code
+open_find(void *context, const char *family, const struct colander_query *query,
+          void **find, struct colander_error *err)
+{
+    struct members *members = take_members(context);
+    struct union_find *created = NULL;
+    const enum colander_code code = union_find_open(
+        members->stores, members->count, family, query, &created, err);
+
+    leave_members(context, members);
+    *find = created;
+    return code;
+}
+
+/* ---------------------------------------------------------------- store --- */
+
+static void
+closed(void *context)
+{
+    struct unified *unified = context;
+
+    free(unified->members);
+    pthread_cond_destroy(&unified->left);
+    pthread_mutex_destroy(&unified->mutex);
+    free(unified);
+}
+
+static const struct colander_source functions = {
+    .closed = closed,
+    .families = list_families,
+    .snapshot = take_snapshot,
+    .exists = exists,
+    .sizes = add_sizes,
+    .split_keys = split_keys,
+    .mark = read_mark,
+    .get_many = get_many,
+    .order_bound = find_bound,
+    .find = open_find,
+    .find_next = union_find_next,
+    .find_seek = union_find_seek,
+    .find_cancel = union_find_cancel,
+    .find_pause = union_find_pause,
+    .find_explain = union_find_explain,
+    .find_close = union_find_close,
+};
+
+enum colander_code
+colander_union_open(const char *name, struct colander_store *const *members,
+                    size_t count, struct colander_store **store,
+                    struct colander_error *err)
+{
+    struct colander_source source = functions;
+    struct unified *created = calloc(1, sizeof(*created) + strlen(name) + 1);
+
+    *store = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open union '%s'",
+                             name);
+    created->members = create_members(members, count, err);
+    if (created->members == NULL) {
+        free(created);
+        return COLANDER_NO_MEMORY;
+    }
+    strcpy(created->name, name);
+    pthread_mutex_init(&created->mutex, NULL);
+    pthread_cond_init(&created->left, NULL);
+    source.context = created;
+    source.name = created->name;
+    return colander_store_open_source(&source, store, err);
+}
+
+enum colander_code
+colander_union_replace(struct colander_store *store,
+                       struct colander_store *const *members, size_t count,
+                       struct colander_error *err)
+{
+    struct unified *unified = store->source.context;
+    struct members *new = create_members(members, count, err);
+    struct members *old;
+
+    if (new == NULL)
+        return COLANDER_NO_MEMORY;
+    pthread_mutex_lock(&unified->mutex);
+    old = unified->members;
+    unified->members = new;
+    while (old->users > 0)
+        pthread_cond_wait(&unified->left, &unified->mutex);
+    pthread_mutex_unlock(&unified->mutex);
+    free(old);
+    return COLANDER_OK;
+}

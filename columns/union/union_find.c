@@ -1,0 +1,209 @@
+/* See union_find.h. SPDX-License-Identifier: MIT */
+#include "columns/union/union_find.h"
+
+#include "columns/source.h"
+#include "core/heap.h"
+
+#include <stdlib.h>
+
+/* The find in one member. */
+struct part {
+    struct colander_family *family;
+    struct colander_cursor *cursor;
+    struct colander_result row; /* that is next, of a part in the heap */
+};
+
+struct union_find {
+    bool is_reverse;
+    size_t part_count;
+    struct part *parts;
+
+    struct part **heap; /* parts with a row, the next one first */
+    size_t heap_count;
+    size_t started;    /* so many were asked for their first row */
+    bool is_first_old; /* the row of the first was returned */
+};
+
+/* --------------------------------------------------------------- merge --- */
+
+static bool
+is_before(const void *a, const void *b, const void *context)
+{
+    const struct union_find *find = context;
+    const struct part *first = *(const struct part *const *)a;
+    const struct part *second = *(const struct part *const *)b;
+    const int order = colander_slice_compare(first->row.key, second->row.key);
+
+    if (order == 0)
+        return first < second;
+    return find->is_reverse ? order > 0 : order < 0;
+}
+
+/* Asks each part for its first row. Continues where it was paused. */
+static enum colander_code
+fill_heap(struct union_find *find, struct colander_error *err)
+{
+    for (; find->started < find->part_count; find->started++) {
+        struct part *part = &find->parts[find->started];
+        bool is_row;
+        const enum colander_code code =
+            colander_cursor_next(part->cursor, &is_row, &part->row, err);
+
+        if (code != COLANDER_OK)
+            return code;
+        if (!is_row)
+            continue;
+        find->heap[find->heap_count++] = part;
+        heap_sift_up(find->heap, sizeof(find->heap[0]), find->heap_count - 1,
+                     is_before, find);
+    }
+    return COLANDER_OK;
+}
+
+/* Replaces the row that was returned. */
+static enum colander_code
+step_first(struct union_find *find, struct colander_error *err)
+{
+    bool is_row;
+    struct part *first = find->heap[0];
+    const enum colander_code code =
+        colander_cursor_next(first->cursor, &is_row, &first->row, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    find->is_first_old = false;
+    if (!is_row)
+        find->heap[0] = find->heap[--find->heap_count];
+    heap_sift_down(find->heap, sizeof(find->heap[0]), find->heap_count, 0,
+                   is_before, find);
+    return COLANDER_OK;
+}
+
+enum colander_code
+union_find_next(void *context, bool *is_row, struct colander_result *result,
+                struct colander_error *err)
+{
+    struct union_find *find = context;
+    enum colander_code code = COLANDER_OK;
+
+    if (find->is_first_old)
+        code = step_first(find, err);
+    if (code == COLANDER_OK)
+        code = fill_heap(find, err);
+    *is_row = code == COLANDER_OK && find->heap_count > 0;
+    if (*is_row) {
+        *result = find->heap[0]->row;
+        find->is_first_old = true;
+    }
+    return code;
+}
+
+/* ------------------------------------------------------------ the finds --- */
+
+enum colander_code
+union_find_open(struct colander_store *const *stores, size_t count,
+                const char *family, const struct colander_query *query,
+                struct union_find **find, struct colander_error *err)
+{
+    struct union_find *created = calloc(1, sizeof(*created));
+    enum colander_code code = COLANDER_OK;
+
+    *find = created;
+    if (created != NULL) {
+        created->is_reverse = query->is_reverse;
+        created->part_count = count;
+        created->parts = calloc(count + 1, sizeof(*created->parts));
+        created->heap = calloc(count + 1, sizeof(*created->heap));
+    }
+    if (created == NULL || created->parts == NULL || created->heap == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        struct part *part = &created->parts[i];
+
+        code = colander_family_open(stores[i], family, &part->family, err);
+        if (code == COLANDER_OK)
+            code =
+                colander_family_find(part->family, query, &part->cursor, err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "%s", colander_store_path(stores[i]));
+    }
+    if (code != COLANDER_OK && created != NULL) {
+        union_find_close(created);
+        *find = NULL;
+    }
+    return code;
+}
+
+void
+union_find_close(void *context)
+{
+    struct union_find *find = context;
+
+    for (size_t i = 0; i < find->part_count && find->parts != NULL; i++) {
+        colander_cursor_close(find->parts[i].cursor);
+        colander_family_close(find->parts[i].family);
+    }
+    free(find->heap);
+    free(find->parts);
+    free(find);
+}
+
+enum colander_code
+union_find_seek(void *context, struct colander_slice key,
+                struct colander_error *err)
+{
+    struct union_find *find = context;
+    struct colander_buffer sought = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    /* It may be the key of the row at which a part is. */
+    if (key.size > 0)
+        code = colander_buffer_append(&sought, key.data, key.size, err);
+    find->heap_count = 0;
+    find->started = 0;
+    find->is_first_old = false;
+    for (size_t i = 0; i < find->part_count && code == COLANDER_OK; i++)
+        code = colander_cursor_seek(find->parts[i].cursor,
+                                    colander_buffer_slice(&sought), err);
+    colander_buffer_release(&sought);
+    return code;
+}
+
+void
+union_find_cancel(void *context)
+{
+    struct union_find *find = context;
+
+    for (size_t i = 0; i < find->part_count; i++)
+        colander_cursor_cancel(find->parts[i].cursor);
+}
+
+void
+union_find_pause(void *context, uint64_t time_us)
+{
+    struct union_find *find = context;
+
+    for (size_t i = 0; i < find->part_count; i++)
+        colander_cursor_pause(find->parts[i].cursor, time_us);
+}
+
+/* ------------------------------------------------------------- explain --- */
+
+void
+union_find_explain(const void *context, struct colander_explain *explain)
+{
+    const struct union_find *find = context;
+
+    memset(explain, 0, sizeof(*explain));
+    explain->plan = COLANDER_PLAN_NOTHING;
+    explain->reason = "the union has no members";
+    for (size_t i = 0; i < find->part_count; i++) {
+        struct colander_explain part;
+
+        colander_cursor_explain(find->parts[i].cursor, &part);
+        if (i == 0)
+            *explain = part;
+        else
+            colander_explain_add(explain, &part);
+    }
+}

@@ -1,0 +1,37 @@
+/*
+ * The finds of a union: those of its members, merged by key.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef COLANDER_COLUMNS_UNION_FIND_H
+#define COLANDER_COLUMNS_UNION_FIND_H
+
+#include "columns/columns.h"
+
+struct union_find;
+
+/* Begins a find in the family of each store. All are begun before the first one
+ * is asked for a row. */
+COLANDER_CHECKED enum colander_code
+union_find_open(struct colander_store *const *stores, size_t count,
+                const char *family, const struct colander_query *query,
+                struct union_find **find, struct colander_error *err);
+
+/* What follows are functions of a source (source.h). */
+
+enum colander_code union_find_next(void *find, bool *is_row,
+                                   struct colander_result *result,
+                                   struct colander_error *err);
+
+enum colander_code union_find_seek(void *find, struct colander_slice key,
+                                   struct colander_error *err);
+
+void union_find_cancel(void *find);
+
+void union_find_pause(void *find, uint64_t time_us);
+
+void union_find_explain(const void *find, struct colander_explain *explain);
+
+void union_find_close(void *find);
+
+#endif
