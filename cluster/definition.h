@@ -18,8 +18,8 @@
  * This knows no topics: topic.h makes and checks them. Nor does it know what a
  * schema means, or a type: that is for loading.
  *
- * Life:    cluster_create, once; then cluster_open -> define, family, families
- *          -> cluster_close
+ * Life:    cluster_create, once; then cluster_open -> define, family_names,
+ *          family -> cluster_close
  * Threads: any number of them may use one `struct cluster`
  * Memory:  a zeroed struct is empty; release frees what it owns
  *
@@ -47,8 +47,8 @@ struct cluster_definition {
     char *id;      /* drawn when it was created, 16 hex digits */
     char *log;     /* kafka://BROKER[:PORT][,BROKER...], without a topic */
     char *members; /* the topic by which nodes know of each other */
-    struct cluster_texts settings; /* of librdkafka, each NAME=VALUE; none of
-                                    * them is a secret */
+    struct cluster_texts settings; /* of librdkafka, pairs; none of them is a
+                                    * secret */
 };
 
 /* A family of a cluster. All texts are owned. */
@@ -65,15 +65,7 @@ struct cluster_family {
     char *format;             /* of a record: json or msgpack */
     char *on_duplicate;       /* replace, keep, patch or error */
     char *schema;             /* its text; NULL: none */
-    struct cluster_texts types; /* COLUMN=TYPE, by column, in addition to the
-                                 * schema's */
-};
-
-/* Families in the order of their names. */
-struct cluster_families {
-    struct cluster_family *items; /* owned */
-    size_t count;
-    size_t capacity;
+    struct cluster_texts types; /* pairs: COLUMN=TYPE, before the schema's */
 };
 
 /* Adds a copy. */
@@ -81,9 +73,16 @@ COLANDER_CHECKED enum colander_code
 cluster_texts_add(struct cluster_texts *texts, const char *text,
                   struct colander_error *err);
 
+/* Adds a copy of NAME=VALUE, and keeps the texts in the order of the names. In
+ * a name there may be \=. Fails with INVALID if it is not such a pair, or the
+ * name is there already. */
+COLANDER_CHECKED enum colander_code
+cluster_pairs_add(struct cluster_texts *pairs, const char *pair,
+                  struct colander_error *err);
+
+void cluster_texts_release(struct cluster_texts *texts);
 void cluster_definition_release(struct cluster_definition *definition);
 void cluster_family_release(struct cluster_family *family);
-void cluster_families_release(struct cluster_families *families);
 
 /* Checks a name of a cluster or family: letters, digits, '_' and '-', at most
  * CLUSTER_NAME_MAX, the first one a letter or digit. So it can be a part of the
@@ -121,9 +120,9 @@ cluster_definition(const struct cluster *cluster);
 /*
  * Defines a family, whose topic should exist by then. Its `cluster` is set,
  * whatever `family` has. If it is defined already, *is_new is false. Fails with
- * INVALID if the definition is wrong, and with EXISTS, and says what differs,
- * if the family has another one, also if another process defines it at the same
- * time.
+ * INVALID if the definition is wrong, with EXISTS, and says what differs, if
+ * the family has another one, and with CORRUPT, as all that read it later, if
+ * another process defines it otherwise at the same time.
  */
 COLANDER_CHECKED enum colander_code
 cluster_define(struct cluster *cluster, const struct cluster_family *family,
@@ -136,10 +135,10 @@ COLANDER_CHECKED enum colander_code
 cluster_family(struct cluster *cluster, const char *name,
                struct cluster_family *family, struct colander_error *err);
 
-/* Reads all of them. Fails as above. */
+/* Adds the names of all families, in order. */
 COLANDER_CHECKED enum colander_code
-cluster_families(struct cluster *cluster, struct cluster_families *families,
-                 struct colander_error *err);
+cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
+                     struct colander_error *err);
 
 /* Sets *partition_address to that of the backups of a partition, for cluster.h.
  * The caller frees it. */
