@@ -2,8 +2,8 @@
  * Objects: named bytes, in a directory or in an S3 bucket.
  *
  * An object is there as a whole or not at all, and a list shows it as soon as
- * its put has returned. Names are of letters, digits, '.', '-' and at most one
- * '/', and are relative to the address:
+ * its put has returned. Names are of letters, digits, '.', '-', '_' and at most
+ * one '/', and are relative to the address:
  *
  *     file:///path          a directory; "%20" in it is a space
  *     s3://bucket/prefix    s3_settings.h says where the server is

@@ -56,6 +56,7 @@ local published = {
     ["columns/candidates.h"] = true,
     ["filters/option_fields.h"] = true,
     ["loading/load.h"] = true,
+    ["cluster/definition.h"] = true,
     ["cluster/topic.h"] = true,
     ["serve/remote.h"] = true,
     ["serve/systemd.h"] = true,

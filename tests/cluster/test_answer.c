@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cluster/s3_answer.h"
+#include "cluster/s3/s3_answer.h"
 #include "support/cases.h"
 
 static enum colander_code

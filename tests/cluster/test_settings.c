@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cluster/s3_settings.h"
+#include "cluster/s3/s3_settings.h"
 #include "support/cases.h"
 #include "support/temporary.h"
 

@@ -3,7 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cluster/s3_sign.h"
+#include "cluster/s3/s3_sign.h"
 #include "support/cases.h"
 
 #include <stdio.h>

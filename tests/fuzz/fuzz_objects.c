@@ -1,13 +1,14 @@
 /*
- * Any bytes as the answer of an S3 server, the list of a backup, and a file of
- * settings. Nothing crashes, and a list that is accepted is encoded as it
- * was.
+ * Any bytes as the answer of an S3 server, the list of a backup, a file of
+ * settings, and the definition of a cluster or family. Nothing crashes, and a
+ * list or definition that is accepted is encoded as it was.
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cluster/definition.h"
 #include "cluster/file_list.h"
-#include "cluster/s3_answer.h"
-#include "cluster/s3_settings.h"
+#include "cluster/s3/s3_answer.h"
+#include "cluster/s3/s3_settings.h"
 #include "fuzz/fuzz.h"
 
 #include <xxhash.h>
@@ -75,11 +76,41 @@ read_settings(const uint8_t *data, size_t size)
     free(text);
 }
 
+static void
+read_definitions(const uint8_t *data, size_t size)
+{
+    const struct colander_slice json = colander_slice_of(data, size);
+    struct colander_buffer first = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer second = COLANDER_BUFFER_EMPTY;
+    struct cluster_definition cluster = {.name = NULL};
+    struct cluster_family family = {.name = NULL};
+
+    if (cluster_definition_decode(&cluster, json, NULL) == COLANDER_OK) {
+        OK(cluster_definition_encode(&cluster, &first, NULL));
+        cluster_definition_release(&cluster);
+        OK(cluster_definition_decode(&cluster, colander_buffer_slice(&first),
+                                     NULL));
+        OK(cluster_definition_encode(&cluster, &second, NULL));
+    } else if (cluster_family_decode(&family, json, NULL) == COLANDER_OK) {
+        OK(cluster_family_encode(&family, &first, NULL));
+        cluster_family_release(&family);
+        OK(cluster_family_decode(&family, colander_buffer_slice(&first), NULL));
+        OK(cluster_family_encode(&family, &second, NULL));
+    }
+    expect(colander_slice_equal(colander_buffer_slice(&first),
+                                colander_buffer_slice(&second)));
+    cluster_definition_release(&cluster);
+    cluster_family_release(&family);
+    colander_buffer_release(&first);
+    colander_buffer_release(&second);
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     read_answer(data, size);
     read_list(data, size);
     read_settings(data, size);
+    read_definitions(data, size);
     return 0;
 }

@@ -1,5 +1,5 @@
 /* See http.h. SPDX-License-Identifier: MIT */
-#include "cluster/http.h"
+#include "cluster/s3/http.h"
 
 #include <curl/curl.h>
 #include <inttypes.h>

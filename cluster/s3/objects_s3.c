@@ -4,11 +4,11 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "cluster/http.h"
 #include "cluster/objects_inside.h"
-#include "cluster/s3_answer.h"
-#include "cluster/s3_settings.h"
-#include "cluster/s3_sign.h"
+#include "cluster/s3/http.h"
+#include "cluster/s3/s3_answer.h"
+#include "cluster/s3/s3_settings.h"
+#include "cluster/s3/s3_sign.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* See s3_answer.h. SPDX-License-Identifier: MIT */
-#include "cluster/s3_answer.h"
+#include "cluster/s3/s3_answer.h"
 
 #include "cluster/objects_inside.h"
 #include "core/civil_time.h"

@@ -1,5 +1,5 @@
 /* See s3_sign.h. SPDX-License-Identifier: MIT */
-#include "cluster/s3_sign.h"
+#include "cluster/s3/s3_sign.h"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>

@@ -1,5 +1,5 @@
 /* See s3_settings.h. SPDX-License-Identifier: MIT */
-#include "cluster/s3_settings.h"
+#include "cluster/s3/s3_settings.h"
 
 #include <errno.h>
 #include <stdio.h>
