@@ -23,6 +23,7 @@
 
 struct sending {
     struct objects *objects;
+    const struct cluster_backup_options *options;
     struct making making;
     struct object_list there; /* the objects when the backup began */
     bool *are_kept;           /* of each: an earlier backup has it */
@@ -122,7 +123,7 @@ look_around(struct sending *sending, const struct colander_store *store,
 
     if (code == COLANDER_OK)
         code = read_before(sending, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !sending->options->has_twins)
         code = check_identity(sending, store, err);
     if (code == COLANDER_OK)
         code =
@@ -333,8 +334,11 @@ put_list(struct sending *sending, uint64_t *number, struct colander_error *err)
 {
     struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
     struct content_name name;
-    enum colander_code code = next_number(sending->objects, number, err);
+    enum colander_code code = COLANDER_OK;
 
+    *number = sending->options->number;
+    if (*number == 0)
+        code = next_number(sending->objects, number, err);
     if (code == COLANDER_OK)
         code = file_list_encode(&sending->files, &bytes, err);
     if (code == COLANDER_OK) {
@@ -364,9 +368,11 @@ release(struct sending *sending)
 
 static enum colander_code
 make(struct objects *objects, struct colander_store *store,
-     struct colander_backup *made, struct colander_error *err)
+     const struct cluster_backup_options *options, struct colander_backup *made,
+     struct colander_error *err)
 {
     struct sending sending = {.objects = objects,
+                              .options = options,
                               .lock = PTHREAD_MUTEX_INITIALIZER};
     enum colander_code code = look_around(&sending, store, err);
 
@@ -391,17 +397,17 @@ cluster_is_address(const char *word)
 
 enum colander_code
 cluster_backup(struct colander_store *store, const char *address,
-               uint64_t keep_count, struct colander_backup *made,
-               struct colander_error *err)
+               const struct cluster_backup_options *options,
+               struct colander_backup *made, struct colander_error *err)
 {
     struct objects *objects;
     enum colander_code code = objects_open(address, &objects, err);
 
     memset(made, 0, sizeof(*made));
     if (code == COLANDER_OK)
-        code = make(objects, store, made, err);
-    if (code == COLANDER_OK && keep_count > 0) {
-        code = collect(objects, keep_count, &made->removed_count, err);
+        code = make(objects, store, options, made, err);
+    if (code == COLANDER_OK && options->keep_count > 0) {
+        code = collect(objects, options->keep_count, &made->removed_count, err);
         if (code != COLANDER_OK)
             colander_error_context(err,
                                    "backup %06" PRIu64 " was made, but older "

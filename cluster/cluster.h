@@ -22,16 +22,23 @@
 /* Whether a word is meant as an address. */
 bool cluster_is_address(const char *word);
 
-/* Sends the store to a new backup. Then removes the oldest until `keep_count`
- * are left (0: keeps all), and files that no backup has. In `made`, `copied` is
- * what was sent. Fails with CORRUPT, and makes no backup, if a file of the
- * store is damaged, and with INVALID if the backups there are of another
- * store. */
-COLANDER_CHECKED enum colander_code cluster_backup(struct colander_store *store,
-                                                   const char *address,
-                                                   uint64_t keep_count,
-                                                   struct colander_backup *made,
-                                                   struct colander_error *err);
+/* How a backup is made. Zeros are the defaults. */
+struct cluster_backup_options {
+    uint64_t keep_count; /* then the oldest are removed until so many are left;
+                          * 0: keeps all */
+    uint64_t number;     /* of the backup; 0: that after the highest */
+    bool has_twins;      /* other stores may have the same rows and be sent to
+                          * the same address */
+};
+
+/* Sends the store to a new backup. Then removes old ones, and files that no
+ * backup has. In `made`, `copied` is what was sent. Fails with CORRUPT, and
+ * makes no backup, if a file of the store is damaged, and with INVALID if the
+ * backups there are of another store that is no twin. */
+COLANDER_CHECKED enum colander_code
+cluster_backup(struct colander_store *store, const char *address,
+               const struct cluster_backup_options *options,
+               struct colander_backup *made, struct colander_error *err);
 
 /* As colander_backup_restore. Checks each object, and names one that is damaged
  * or missing; if it is the list of the backup, also the newest backup whose

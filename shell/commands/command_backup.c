@@ -192,7 +192,10 @@ back_up(struct colander_store *store, const char *to, uint64_t keep_count,
 {
 #ifdef COLANDER_CLUSTER
     if (is_address(to))
-        return cluster_backup(store, to, keep_count, backup, err);
+        return cluster_backup(
+            store, to,
+            &(struct cluster_backup_options){.keep_count = keep_count}, backup,
+            err);
 #endif
     return colander_store_backup(store, to, keep_count, backup, err);
 }

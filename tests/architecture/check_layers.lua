@@ -11,7 +11,7 @@
 -- SPDX-License-Identifier: MIT
 local layers = {
     "core", "columns", "filters", "loading", "scripting", "serve", "cluster",
-    "shell",
+    "node", "shell",
 }
 
 -- The front headers of a layer other than the one with its name. Those with

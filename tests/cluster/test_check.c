@@ -61,7 +61,8 @@ setup(void **state)
     for (unsigned i = 0; i < BACKUPS; i++) {
         OK(colander_family_put_json(family, "{\"_key\": 1}", NULL, NULL,
                                     why()));
-        OK(cluster_backup(store, made.text, 0, &backup, why()));
+        OK(cluster_backup(store, made.text, &(struct cluster_backup_options){0},
+                      &backup, why()));
     }
     colander_family_close(family);
     OK(colander_store_close(store, why()));

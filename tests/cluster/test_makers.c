@@ -63,7 +63,9 @@ make(void *context)
         return NULL;
     maker->code = put_rows(store, maker, err);
     for (unsigned i = 0; i < 3 && maker->code == COLANDER_OK; i++)
-        maker->code = cluster_backup(store, maker->address, 1, &made, err);
+        maker->code = cluster_backup(
+            store, maker->address,
+            &(struct cluster_backup_options){.keep_count = 1}, &made, err);
     if (colander_store_close(store, NULL) != COLANDER_OK)
         maker->code = COLANDER_IO;
     return NULL;
@@ -106,7 +108,8 @@ make_stores(struct maker *makers, const char *path, const char *address)
         makers[i].address = address;
     }
     OK(colander_store_open(makers[0].store, NULL, &store, why()));
-    OK(cluster_backup(store, address, 0, &made, why()));
+    OK(cluster_backup(store, address, &(struct cluster_backup_options){0}, &made,
+                      why()));
     OK(colander_store_close(store, why()));
     for (unsigned i = 1; i < MAKERS; i++)
         OK(cluster_restore(address, 0, makers[i].store, &made, why()));

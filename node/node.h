@@ -1,0 +1,103 @@
+/*
+ * Nodes: what a process does for a cluster.
+ *
+ * A node has a store for each partition that is its to have, in its directory.
+ * It reads the records of the partition from the log into it, with the place
+ * in the log as a mark in the same batch, and sends it to the objects of the
+ * cluster now and then: a checkpoint. What is in a store depends on the log and
+ * the definition of the family alone. So a node may be killed at any time, and
+ * a store that is lost is made again from the last checkpoint and the log after
+ * it; and nothing is wrong if two nodes have the same partition.
+ *
+ *     DIRECTORY/LOCK           held while the node runs
+ *     DIRECTORY/FAMILY/0017/   the store of a partition
+ *
+ * What reads stores reads all partitions as one (columns/union.h). Rejected
+ * records are in the family FAMILY.rejects.
+ *
+ * Life:    node_open -> node_store, node_partitions -> node_close
+ * Threads: any number of them; open and close by one
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NODE_NODE_H
+#define NODE_NODE_H
+
+#include "columns/columns.h"
+
+#include <stdatomic.h>
+
+/* Borrowed until node_close. */
+struct node_options {
+    const char *cluster;   /* its address */
+    const char *directory; /* created if it is missing */
+
+    /* Of librdkafka, each NAME=VALUE, beside those of the cluster; and a file
+     * of such lines, which may have secrets. */
+    const char *const *settings;
+    size_t setting_count;
+    const char *settings_file; /* NULL: none */
+
+    unsigned checkpoint_ms;  /* between two checkpoints of a partition; 0: ten
+                              * minutes */
+    uint64_t checkpoints;    /* how many are kept; 0: three */
+    unsigned look_ms;        /* how often new families are looked for; 0: ten
+                              * seconds */
+    uint64_t memory_budget;  /* bytes of all stores; 0: the default */
+
+    /* Gets a line about what happened, of any thread. */
+    void (*say)(void *context, const char *line);
+    void *context;
+};
+
+struct node;
+
+/* Opens the cluster, and begins to open and follow its partitions. Fails with
+ * BUSY if another process has the directory, with INVALID if that is of another
+ * cluster, and as cluster_open. */
+COLANDER_CHECKED enum colander_code node_open(const struct node_options *options,
+                                              struct node **node,
+                                              struct colander_error *err);
+
+/* Returns a store, for reading, that has the rows of all partitions that are
+ * open. Borrowed. Its name is that of the directory. */
+struct colander_store *node_store(const struct node *node);
+
+enum node_phase {
+    NODE_OPENING,   /* its store is made or restored */
+    NODE_FOLLOWING, /* records are read */
+    NODE_WAITING,   /* to try again, because of `problem` */
+};
+
+/* A partition. The texts are owned. */
+struct node_partition {
+    char *family;
+    uint32_t number;
+    enum node_phase phase;
+    char problem[300];       /* "": none */
+    int64_t applied;         /* the offset of the next record; negative: its
+                              * store is not open yet */
+    uint64_t lag;            /* records that brokers have after it */
+    uint64_t rows;           /* written since the node was opened */
+    uint64_t rejects;        /* rejected since then */
+    int64_t checkpoint;      /* the last one has all before this offset;
+                              * negative: there is none */
+    int64_t checkpoint_time; /* when it was made, in seconds since 1970 */
+};
+
+/* Lists the partitions, by family and number. Release with
+ * node_partitions_release. */
+COLANDER_CHECKED enum colander_code
+node_partitions(struct node *node, struct node_partition **partitions,
+                size_t *count, struct colander_error *err);
+
+void node_partitions_release(struct node_partition *partitions, size_t count);
+
+/* Ends reading, makes the last checkpoints, and closes the stores. Cursors,
+ * families and snapshots of node_store must be closed by then. A failure is
+ * that of a checkpoint or a close; the node is closed in any case, and what it
+ * had read is in its directory. NULL is allowed. */
+COLANDER_CHECKED enum colander_code node_close(struct node *node,
+                                               struct colander_error *err);
+
+#endif

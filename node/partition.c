@@ -1,0 +1,597 @@
+/* See partition.h. SPDX-License-Identifier: MIT */
+#include "node/partition.h"
+
+#include "cluster/cluster.h"
+#include "core/array.h"
+#include "core/clock.h"
+#include "core/thread.h"
+#include "node/family_load.h"
+#include "node/topic_stream.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#define AGAIN_MS 5000 /* after a failure */
+#define CLOSE_NS 20000000 /* how often a store in use is tried to be closed */
+#define CHECKPOINTS_KEPT 3
+#define REJECTS ".rejects"
+
+struct partition {
+    struct partition_setup setup;
+    char *path;       /* of the store */
+    char *fresh_path; /* of one that is being restored */
+    char *objects;    /* the address of its checkpoints */
+    char *log;        /* the address of its topic */
+    char *rejects;    /* the name of the family of rejected records */
+    const char **settings; /* of librdkafka: those of the cluster first */
+    size_t setting_count;
+    struct family_load load_options;
+    pthread_t thread;
+    atomic_bool is_stopped;
+    uint64_t *numbers; /* of the checkpoints there are; of the thread */
+    size_t number_count;
+    size_t number_capacity;
+    pthread_mutex_t checkpointing; /* one at a time */
+
+    pthread_mutex_t lock; /* of what follows */
+    pthread_cond_t woken;
+    struct node_partition state; /* its family is borrowed */
+    struct colander_store *store;
+    struct colander_family *rows;
+    struct topic_reader *reader;
+    struct colander_load *load;
+    uint64_t loaded_rows; /* by this load */
+    uint64_t loaded_rejects;
+};
+
+static void
+set_phase(struct partition *partition, enum node_phase phase,
+          const char *problem)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->state.phase = phase;
+    (void)snprintf(partition->state.problem, sizeof(partition->state.problem),
+                   "%s", problem);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+static void
+say(const struct partition *partition, const char *text)
+{
+    const struct node_options *options = partition->setup.options;
+    char line[500];
+
+    if (options->say == NULL)
+        return;
+    (void)snprintf(line, sizeof(line), "%s/%04" PRIu32 ": %s",
+                   partition->setup.family->name, partition->setup.number,
+                   text);
+    options->say(options->context, line);
+}
+
+/* --------------------------------------------------------------- store --- */
+
+/* Makes the folders above the store. */
+static enum colander_code
+make_parent(const struct partition *partition, struct colander_error *err)
+{
+    char *slash = strrchr(partition->path, '/');
+    int error = 0;
+
+    *slash = '\0';
+    if (mkdir(partition->path, 0777) != 0 && errno != EEXIST)
+        error = errno;
+    *slash = '/';
+    if (error != 0)
+        return COLANDER_FAIL(err, COLANDER_IO, "cannot make '%s': %s",
+                             partition->path, strerror(error));
+    return COLANDER_OK;
+}
+
+static int
+remove_one(const char *path, const struct stat *status, int kind,
+           struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static enum colander_code
+remove_folder(const char *path, struct colander_error *err)
+{
+    struct stat status;
+
+    if (lstat(path, &status) != 0 && errno == ENOENT)
+        return COLANDER_OK;
+    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_IO, "cannot remove '%s': %s", path,
+                         strerror(errno));
+}
+
+static enum colander_code
+note_checkpoint(void *context, const struct cluster_backup *backup,
+                struct colander_error *err)
+{
+    struct partition *partition = context;
+    const enum colander_code code =
+        array_reserve(&partition->numbers, partition->number_count,
+                      &partition->number_capacity, 1, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    partition->numbers[partition->number_count++] = backup->number;
+    pthread_mutex_lock(&partition->lock);
+    partition->state.checkpoint = (int64_t)backup->number - 1;
+    partition->state.checkpoint_time = backup->made;
+    pthread_mutex_unlock(&partition->lock);
+    return COLANDER_OK;
+}
+
+/* Lists the checkpoints there are. */
+static enum colander_code
+list_checkpoints(struct partition *partition, struct colander_error *err)
+{
+    partition->number_count = 0;
+    return cluster_list(partition->objects, note_checkpoint, partition, err);
+}
+
+/* Restores the newest checkpoint that is not damaged, if there is one. Without
+ * one the log has it all. */
+static enum colander_code
+restore(struct partition *partition, struct colander_error *err)
+{
+    struct colander_backup restored;
+    struct colander_error damage;
+    char text[400];
+    enum colander_code code = list_checkpoints(partition, err);
+    enum colander_code made = COLANDER_CORRUPT;
+
+    for (size_t i = partition->number_count;
+         i > 0 && made == COLANDER_CORRUPT && code == COLANDER_OK; i--) {
+        code = remove_folder(partition->fresh_path, err);
+        if (code != COLANDER_OK)
+            break;
+        made = cluster_restore(partition->objects, partition->numbers[i - 1],
+                               partition->fresh_path, &restored, &damage);
+        if (made == COLANDER_OK)
+            (void)snprintf(text, sizeof(text),
+                           "restored the checkpoint at offset %" PRIu64,
+                           restored.number - 1);
+        else
+            (void)snprintf(text, sizeof(text), "%s", damage.message);
+        say(partition, text);
+        if (made != COLANDER_OK && made != COLANDER_CORRUPT)
+            return COLANDER_FAIL(err, made, "%s", damage.message);
+    }
+    if (code == COLANDER_OK && made == COLANDER_OK &&
+        rename(partition->fresh_path, partition->path) != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s",
+                             partition->fresh_path, strerror(errno));
+    return code;
+}
+
+static enum colander_code
+open_store(struct partition *partition, struct colander_store **store,
+           struct colander_error *err)
+{
+    struct colander_options options;
+    struct stat status;
+    enum colander_code code = make_parent(partition, err);
+
+    if (code == COLANDER_OK && stat(partition->path, &status) != 0)
+        code = restore(partition, err);
+    colander_options_init(&options);
+    options.budget = partition->setup.budget;
+    return code == COLANDER_OK
+               ? colander_store_open(partition->path, &options, store, err)
+               : code;
+}
+
+/* Opens store and family, and makes them known. */
+static enum colander_code
+begin_store(struct partition *partition, struct colander_error *err)
+{
+    const struct partition_setup *setup = &partition->setup;
+    struct colander_store *store = NULL;
+    struct colander_family *rows = NULL;
+    bool found = false;
+    int64_t applied = 0;
+    enum colander_code code = open_store(partition, &store, err);
+
+    if (code == COLANDER_OK)
+        code = colander_family_open(store, setup->family->name, &rows, err);
+    if (code == COLANDER_OK)
+        code = topic_place(rows, setup->family->topic, (int32_t)setup->number,
+                           &applied, &found, err);
+    if (code != COLANDER_OK) {
+        colander_family_close(rows);
+        if (store != NULL && colander_store_close(store, NULL) != COLANDER_OK)
+            say(partition, "its store could not be closed");
+        return code;
+    }
+    pthread_mutex_lock(&partition->lock);
+    partition->store = store;
+    partition->rows = rows;
+    partition->state.applied = applied;
+    pthread_mutex_unlock(&partition->lock);
+    setup->changed(setup->context);
+    return COLANDER_OK;
+}
+
+/* Closes the store when the last cursor of a reader is closed. */
+static enum colander_code
+end_store(struct partition *partition, struct colander_error *err)
+{
+    const struct timespec pause = {0, CLOSE_NS};
+    struct colander_store *store;
+    struct colander_family *rows;
+    enum colander_code code;
+
+    pthread_mutex_lock(&partition->lock);
+    store = partition->store;
+    rows = partition->rows;
+    partition->store = NULL;
+    partition->rows = NULL;
+    partition->state.applied = -1;
+    pthread_mutex_unlock(&partition->lock);
+    if (store == NULL)
+        return COLANDER_OK;
+    partition->setup.changed(partition->setup.context);
+    colander_family_close(rows);
+    pthread_mutex_lock(&partition->checkpointing);
+    while ((code = colander_store_close(store, err)) == COLANDER_BUSY)
+        (void)nanosleep(&pause, NULL);
+    pthread_mutex_unlock(&partition->checkpointing);
+    return code;
+}
+
+struct colander_store *
+partition_store(struct partition *partition)
+{
+    struct colander_store *store;
+
+    pthread_mutex_lock(&partition->lock);
+    store = partition->store;
+    pthread_mutex_unlock(&partition->lock);
+    return store;
+}
+
+/* -------------------------------------------------------------- follow --- */
+
+static void
+count_loaded(void *context, const struct colander_load_stats *stats)
+{
+    struct partition *partition = context;
+
+    pthread_mutex_lock(&partition->lock);
+    partition->loaded_rows = stats->row_count;
+    partition->loaded_rejects = stats->reject_count;
+    pthread_mutex_unlock(&partition->lock);
+}
+
+/* Reads the log until the partition is stopped. A failure to reach it leaves
+ * the store open; after another *is_store_bad. */
+static enum colander_code
+follow(struct partition *partition, bool *is_store_bad,
+       struct colander_error *err)
+{
+    const struct partition_setup *setup = &partition->setup;
+    const int32_t number = (int32_t)setup->number;
+    const struct topic_reader_options options = {
+        .brokers = {.address = partition->log,
+                    .settings = partition->settings,
+                    .setting_count = partition->setting_count,
+                    .settings_file = setup->options->settings_file,
+                    .is_stopped = &partition->is_stopped},
+        .partition = &number,
+    };
+    const char *const name = partition->log;
+    struct colander_load_options load_options =
+        partition->load_options.options;
+    struct colander_load_stream stream;
+    struct colander_family *rejects = NULL;
+    struct topic_reader *reader = NULL;
+    struct colander_load *load = NULL;
+    enum colander_code code;
+
+    *is_store_bad = false;
+    code = topic_reader_open(partition->store, partition->rows, &options,
+                             &reader, err);
+    if (code != COLANDER_OK)
+        return code;
+    *is_store_bad = true;
+    code = colander_family_open(partition->store, partition->rejects, &rejects,
+                                err);
+    stream = topic_stream(reader, rejects);
+    load_options.stream = &stream;
+    load_options.report_progress = count_loaded;
+    load_options.context = partition;
+    if (code == COLANDER_OK)
+        code = colander_load_create(partition->store, partition->rows,
+                                    &load_options, &load, err);
+    if (code == COLANDER_OK) {
+        pthread_mutex_lock(&partition->lock);
+        partition->reader = reader;
+        partition->load = load;
+        if (partition->is_stopped)
+            colander_load_cancel(load);
+        pthread_mutex_unlock(&partition->lock);
+        set_phase(partition, NODE_FOLLOWING, "");
+        code = colander_load_run(load, &name, 1, err);
+        pthread_mutex_lock(&partition->lock);
+        partition->reader = NULL;
+        partition->load = NULL;
+        partition->state.rows += colander_load_stats(load)->row_count;
+        partition->state.rejects += colander_load_stats(load)->reject_count;
+        partition->loaded_rows = 0;
+        partition->loaded_rejects = 0;
+        pthread_mutex_unlock(&partition->lock);
+    }
+    colander_load_destroy(load);
+    topic_reader_close(reader);
+    colander_family_close(rejects);
+    return code;
+}
+
+/* Waits before the next try. */
+static void
+wait_again(struct partition *partition)
+{
+    const struct timespec end = clock_after(CLOCK_MONOTONIC, AGAIN_MS);
+
+    pthread_mutex_lock(&partition->lock);
+    while (!partition->is_stopped &&
+           pthread_cond_timedwait(&partition->woken, &partition->lock, &end) ==
+               0)
+        continue;
+    pthread_mutex_unlock(&partition->lock);
+}
+
+static void *
+run(void *context)
+{
+    struct partition *partition = context;
+    struct colander_error last = {.code = COLANDER_OK};
+
+    while (!partition->is_stopped) {
+        struct colander_error err = {.code = COLANDER_OK};
+        struct colander_error closed;
+        bool is_store_bad = true;
+        enum colander_code code = COLANDER_OK;
+
+        if (partition_store(partition) == NULL) {
+            set_phase(partition, NODE_OPENING, "");
+            code = begin_store(partition, &err);
+        }
+        if (code == COLANDER_OK)
+            code = follow(partition, &is_store_bad, &err);
+        if (partition->is_stopped || code == COLANDER_OK)
+            break;
+        set_phase(partition, NODE_WAITING, err.message);
+        if (strcmp(err.message, last.message) != 0)
+            say(partition, err.message);
+        last = err;
+        if (is_store_bad && end_store(partition, &closed) != COLANDER_OK)
+            say(partition, closed.message);
+        wait_again(partition);
+    }
+    return NULL;
+}
+
+/* -------------------------------------------------------------- others --- */
+
+void
+partition_state(struct partition *partition, struct node_partition *state)
+{
+    pthread_mutex_lock(&partition->lock);
+    *state = partition->state;
+    state->rows += partition->loaded_rows;
+    state->rejects += partition->loaded_rejects;
+    if (partition->reader != NULL) {
+        struct topic_reader_state reading;
+
+        topic_reader_state(partition->reader, &reading);
+        state->lag = reading.lag;
+        if (reading.is_cut_off)
+            (void)snprintf(state->problem, sizeof(state->problem),
+                           "no broker answers: %s", reading.trouble);
+    }
+    if (partition->rows != NULL) {
+        int64_t applied;
+        bool found;
+
+        if (topic_place(partition->rows, partition->setup.family->topic,
+                        (int32_t)partition->setup.number, &applied, &found,
+                        NULL) == COLANDER_OK &&
+            found)
+            state->applied = applied;
+    }
+    pthread_mutex_unlock(&partition->lock);
+}
+
+/* Makes a checkpoint of the store, which stays open meanwhile. The number is
+ * that of a record more than are certainly in it: 0 is not one. */
+static enum colander_code
+checkpoint(struct partition *partition, struct colander_store *store,
+           int64_t applied, struct colander_error *err)
+{
+    const struct node_options *options = partition->setup.options;
+    const struct cluster_backup_options how = {
+        .keep_count = options->checkpoints > 0 ? options->checkpoints
+                                               : CHECKPOINTS_KEPT,
+        .number = (uint64_t)applied + 1,
+        .has_twins = true,
+    };
+    struct colander_backup made;
+    const enum colander_code code =
+        cluster_backup(store, partition->objects, &how, &made, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    pthread_mutex_lock(&partition->lock);
+    partition->state.checkpoint = applied;
+    partition->state.checkpoint_time = (int64_t)time(NULL);
+    pthread_mutex_unlock(&partition->lock);
+    return COLANDER_OK;
+}
+
+enum colander_code
+partition_checkpoint(struct partition *partition, struct colander_error *err)
+{
+    struct node_partition state;
+    enum colander_code code = COLANDER_OK;
+    struct colander_store *store;
+
+    pthread_mutex_lock(&partition->checkpointing); /* keeps the store open */
+    partition_state(partition, &state);
+    store = partition_store(partition);
+    if (store != NULL && state.applied > 0 &&
+        state.applied > state.checkpoint) {
+        code = checkpoint(partition, store, state.applied, err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "checkpoint of %s/%04" PRIu32,
+                                   partition->setup.family->name,
+                                   partition->setup.number);
+    }
+    pthread_mutex_unlock(&partition->checkpointing);
+    return code;
+}
+
+void
+partition_stop(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->is_stopped = true;
+    if (partition->load != NULL)
+        colander_load_cancel(partition->load);
+    pthread_cond_broadcast(&partition->woken);
+    pthread_mutex_unlock(&partition->lock);
+}
+
+void
+partition_join(struct partition *partition)
+{
+    (void)pthread_join(partition->thread, NULL);
+}
+
+static void
+release(struct partition *partition)
+{
+    family_load_release(&partition->load_options);
+    pthread_cond_destroy(&partition->woken);
+    pthread_mutex_destroy(&partition->lock);
+    pthread_mutex_destroy(&partition->checkpointing);
+    free(partition->settings);
+    free(partition->rejects);
+    free(partition->log);
+    free(partition->objects);
+    free(partition->numbers);
+    free(partition->fresh_path);
+    free(partition->path);
+    free(partition);
+}
+
+enum colander_code
+partition_free(struct partition *partition, struct colander_error *err)
+{
+    const enum colander_code code = end_store(partition, err);
+
+    release(partition);
+    return code;
+}
+
+static enum colander_code
+join_settings(struct partition *partition, struct colander_error *err)
+{
+    const struct node_options *options = partition->setup.options;
+    const struct cluster_texts *first =
+        &cluster_definition(partition->setup.cluster)->settings;
+    const size_t count = first->count + options->setting_count;
+
+    partition->settings = calloc(count + 1, sizeof(*partition->settings));
+    if (partition->settings == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
+    for (size_t i = 0; i < first->count; i++)
+        partition->settings[i] = first->items[i];
+    for (size_t i = 0; i < options->setting_count; i++)
+        partition->settings[first->count + i] = options->settings[i];
+    partition->setting_count = count;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+prepare(struct partition *partition, struct colander_error *err)
+{
+    const struct partition_setup *setup = &partition->setup;
+    const struct cluster_family *family = setup->family;
+    enum colander_code code;
+
+    if (asprintf(&partition->path, "%s/%s/%04" PRIu32,
+                 setup->options->directory, family->name, setup->number) < 0)
+        partition->path = NULL;
+    if (asprintf(&partition->fresh_path, "%s/%s/%04" PRIu32 ".new",
+                 setup->options->directory, family->name, setup->number) < 0)
+        partition->fresh_path = NULL;
+    if (asprintf(&partition->log, "%s/%s",
+                 cluster_definition(setup->cluster)->log, family->topic) < 0)
+        partition->log = NULL;
+    if (asprintf(&partition->rejects, "%s" REJECTS, family->name) < 0)
+        partition->rejects = NULL;
+    if (partition->path == NULL || partition->fresh_path == NULL ||
+        partition->log == NULL ||
+        partition->rejects == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a partition");
+    partition->state.family = family->name;
+    partition->state.number = setup->number;
+    partition->state.applied = -1;
+    partition->state.checkpoint = -1;
+    code = join_settings(partition, err);
+    if (code == COLANDER_OK)
+        code = cluster_partition_address(setup->cluster, family->name,
+                                         setup->number, &partition->objects,
+                                         err);
+    if (code == COLANDER_OK)
+        code = family_load_init(&partition->load_options, family, err);
+    if (code == COLANDER_OK)
+        code = list_checkpoints(partition, err);
+    return code;
+}
+
+enum colander_code
+partition_start(const struct partition_setup *setup,
+                struct partition **partition, struct colander_error *err)
+{
+    struct partition *started = calloc(1, sizeof(*started));
+    pthread_condattr_t clock;
+    enum colander_code code;
+
+    *partition = NULL;
+    if (started == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a partition");
+    started->setup = *setup;
+    pthread_mutex_init(&started->checkpointing, NULL);
+    pthread_mutex_init(&started->lock, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&started->woken, &clock);
+    pthread_condattr_destroy(&clock);
+    code = prepare(started, err);
+    if (code == COLANDER_OK && thread_create(&started->thread, run, started))
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    if (code != COLANDER_OK) {
+        release(started);
+        return code;
+    }
+    *partition = started;
+    return COLANDER_OK;
+}

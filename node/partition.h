@@ -1,0 +1,59 @@
+/*
+ * Partitions: the store of one, and the thread that follows its log.
+ *
+ * Life: partition_start -> partition_checkpoint, ... -> partition_stop ->
+ *       partition_checkpoint -> partition_free
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NODE_PARTITION_H
+#define NODE_PARTITION_H
+
+#include "cluster/definition.h"
+#include "cluster/topic.h"
+#include "node/node.h"
+
+/* What the partitions of a node have together. Borrowed. */
+struct partition_setup {
+    const struct node_options *options;
+    const struct cluster *cluster;
+    const struct cluster_family *family;
+    struct colander_budget *budget;
+    uint32_t number;
+
+    /* The stores that are open have changed: partition_store returns another
+     * one, or NULL. Before a store is closed, the thread of the partition calls
+     * this, and the store must not be used any more when it returns. */
+    void (*changed)(void *context);
+    void *context;
+};
+
+struct partition;
+
+/* Starts the thread. The store is made, or restored, and its log is followed
+ * until the partition is stopped. What fails is tried again. */
+COLANDER_CHECKED enum colander_code
+partition_start(const struct partition_setup *setup,
+                struct partition **partition, struct colander_error *err);
+
+/* Returns the store, or NULL if it is not open. Only in `changed`. */
+struct colander_store *partition_store(struct partition *partition);
+
+void partition_state(struct partition *partition, struct node_partition *state);
+
+/* Makes a checkpoint, if there are records that the last one does not have. A
+ * store that is not open has none. */
+COLANDER_CHECKED enum colander_code
+partition_checkpoint(struct partition *partition, struct colander_error *err);
+
+/* Makes the thread end, and does not wait. */
+void partition_stop(struct partition *partition);
+
+/* Waits for the thread. The store stays open. */
+void partition_join(struct partition *partition);
+
+/* Closes the store and frees the partition. */
+COLANDER_CHECKED enum colander_code
+partition_free(struct partition *partition, struct colander_error *err);
+
+#endif
