@@ -9,7 +9,8 @@
  * An address is kafka://BROKER[:PORT][,...]/TOPIC[,TOPIC...].
  *
  * Life:    topic_reader_open -> next, mark -> close; or
- *          topic_writer_open -> begin -> put -> flush -> close
+ *          topic_writer_open -> begin -> put -> flush -> close; or
+ *          topic_create, topic_ends
  * Threads: one at a time, except topic_reader_state
  *
  * SPDX-License-Identifier: MIT
@@ -157,5 +158,48 @@ topic_writer_acknowledged(struct topic_writer *writer, bool *is_any,
 /* Waits until all records are acknowledged. */
 COLANDER_CHECKED enum colander_code
 topic_writer_flush(struct topic_writer *writer, struct colander_error *err);
+
+/* --------------------------------------------------------------- topics --- */
+
+/* What a topic is to be. Of one that is there, only the number of partitions
+ * counts. */
+struct topic_wanted {
+    uint32_t partition_count;   /* 0: any, of one that is there */
+    uint32_t copy_count;        /* brokers that have each record; 0: three, or
+                                 * all if there are fewer */
+    uint64_t retention_seconds; /* how long brokers keep records at least */
+    bool is_there;              /* it is not created, only checked */
+};
+
+struct topic_made {
+    bool is_new;
+    uint32_t partition_count;
+    uint32_t copy_count; /* of a new one */
+};
+
+/*
+ * Creates the one topic of the address, unless it is there: then checks that it
+ * has as many partitions, and is not compacted. Returns once brokers know it.
+ * Fails with INVALID if it is another one, with NOT_FOUND if it is missing and
+ * not to be created, and with IO if no broker answers, or none can or may
+ * create it.
+ */
+COLANDER_CHECKED enum colander_code
+topic_create(const struct topic_broker_options *options,
+             const struct topic_wanted *wanted, struct topic_made *made,
+             struct colander_error *err);
+
+/* What brokers have of a partition: records from one offset on, up to another
+ * one. */
+struct topic_ends {
+    int64_t low;
+    int64_t high;
+};
+
+/* Asks for the ends of all partitions of the one topic of the address. The
+ * caller frees *ends. Fails as topic_create does. */
+COLANDER_CHECKED enum colander_code
+topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
+           size_t *count, struct colander_error *err);
 
 #endif

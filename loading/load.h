@@ -57,6 +57,13 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_schema_open_elsewhere(
     const char *name_or_path, const struct colander_load_files *elsewhere,
     struct colander_schema **schema, struct colander_error *err);
 
+/* Opens the schema that a text is. Fails as colander_schema_open does, with
+ * `name` in place of a file. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_schema_open_text(const char *name, struct colander_slice text,
+                          struct colander_schema **schema,
+                          struct colander_error *err);
+
 /* Creates a schema that says nothing. *schema is owned by the caller. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_schema_create(struct colander_schema **schema,
@@ -71,6 +78,16 @@ colander_schema_create(struct colander_schema **schema,
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_schema_set_type(struct colander_schema *schema, const char *path,
                          const char *type, struct colander_error *err);
+
+/* Returns the text of a schema that was opened, borrowed until close; empty for
+ * one that was created. */
+COLANDER_API struct colander_slice
+colander_schema_text(const struct colander_schema *schema);
+
+/* Returns the path of its key column `index`, NULL after the last. Borrowed
+ * until close. */
+COLANDER_API const char *
+colander_schema_key(const struct colander_schema *schema, size_t index);
 
 /* Frees the schema. NULL is allowed. */
 COLANDER_API void colander_schema_close(struct colander_schema *schema);
@@ -357,6 +374,11 @@ colander_load_options_init(struct colander_load_options *options)
     options->rejects_max = UINT64_MAX;
     options->record_size = (size_t)8 << 20;
 }
+
+/* Checks options of a load, as colander_load_create does. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_options_check(const struct colander_load_options *options,
+                            struct colander_error *err);
 
 struct colander_load;
 

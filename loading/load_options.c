@@ -208,3 +208,16 @@ load_options_release(struct colander_schema *schema)
 {
     free(schema->nulls.texts);
 }
+
+enum colander_code
+colander_load_options_check(const struct colander_load_options *options,
+                            struct colander_error *err)
+{
+    struct colander_load_options read;
+    struct colander_schema schema;
+    const enum colander_code code =
+        load_options_read(options, &read, &schema, err);
+
+    load_options_release(&schema);
+    return code;
+}

@@ -42,6 +42,7 @@ colander_schema_close(struct colander_schema *schema)
     texts_release(&schema->key);
     texts_release(&schema->nulls);
     texts_release(&schema->unfiltered);
+    colander_buffer_release(&schema->text);
     free(schema->name);
     free(schema->record);
     free(schema->time);

@@ -22,7 +22,8 @@ struct schema_texts {
 };
 
 struct colander_schema {
-    char *name;   /* for messages; owned */
+    char *name;                  /* for messages; owned */
+    struct colander_buffer text; /* that it was read from; empty: from none */
     char *record; /* path of the map in a record that is the row: owned; NULL:
                    * the record itself is, as where there is no such map */
     char *time;   /* path of the family's time column: owned; NULL: none */

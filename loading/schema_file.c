@@ -38,6 +38,9 @@ read_text(const char *name, struct colander_slice text,
                              "is compiled Lua, a schema is text");
     else
         code = schema_lua_read(without_mark(text), created, &line, err);
+    if (code == COLANDER_OK)
+        code =
+            colander_buffer_append(&created->text, text.data, text.size, err);
     if (code == COLANDER_OK) {
         *schema = created;
         return COLANDER_OK;
@@ -203,4 +206,27 @@ colander_schema_open_elsewhere(const char *name_or_file,
                              schema, err);
     }
     return fail_unknown(name_or_file, err);
+}
+
+enum colander_code
+colander_schema_open_text(const char *name, struct colander_slice text,
+                          struct colander_schema **schema,
+                          struct colander_error *err)
+{
+    struct colander_error own;
+
+    *schema = NULL;
+    return read_text(name, text, schema, err == NULL ? &own : err);
+}
+
+struct colander_slice
+colander_schema_text(const struct colander_schema *schema)
+{
+    return colander_buffer_slice(&schema->text);
+}
+
+const char *
+colander_schema_key(const struct colander_schema *schema, size_t index)
+{
+    return index < schema->key.count ? schema->key.texts[index] : NULL;
 }

@@ -249,6 +249,46 @@ TEST(a_file_may_come_from_any_editor)
     check_texts(&schema->key, "id");
 }
 
+TEST(a_schema_has_its_text_and_key)
+{
+    static const char text[] = "\xEF\xBB\xBFreturn { key = { 'id', 'at' } }\n";
+    SCOPED_SCHEMA schema = read_fine(text);
+    SCOPED_SCHEMA known = NULL;
+    SCOPED_SCHEMA empty = NULL;
+    struct colander_schema *wrong;
+
+    ASSERT_SAME(colander_schema_text(schema), colander_slice_text(text));
+    assert_string_equal(colander_schema_key(schema, 0), "id");
+    assert_string_equal(colander_schema_key(schema, 1), "at");
+    assert_null(colander_schema_key(schema, 2));
+    OK(colander_schema_open("sensor", &known, why()));
+    assert_true(colander_schema_text(known).size > 100);
+    OK(colander_schema_create(&empty, why()));
+    assert_int_equal(colander_schema_text(empty).size, 0);
+    assert_null(colander_schema_key(empty, 0));
+    FAILS(colander_schema_open_text("here", colander_slice_text("retur"),
+                                    &wrong, why()),
+          COLANDER_INVALID);
+    assert_non_null(strstr(error_text(), "here:1"));
+    assert_null(wrong);
+}
+
+TEST(a_text_is_the_schema_of_its_file)
+{
+    SCOPED_SCHEMA schema = NULL;
+    SCOPED_SCHEMA again = NULL;
+
+    OK(colander_schema_open("sensor", &schema, why()));
+    OK(colander_schema_open_text("copy", colander_schema_text(schema), &again,
+                                 why()));
+    assert_string_equal(again->name, "copy");
+    assert_string_equal(again->time, schema->time);
+    assert_int_equal(again->key.count, schema->key.count);
+    assert_int_equal(again->nulls.count, schema->nulls.count);
+    assert_int_equal(count_columns(again->columns),
+                     count_columns(schema->columns));
+}
+
 TEST(names_of_csv_are_paths_of_one_name)
 {
     static const char *const paths[] = {"id",        "PM2\\.5", "a.b",
