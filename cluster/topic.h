@@ -43,10 +43,10 @@ enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
 struct topic_reader_options {
     struct topic_broker_options brokers;
     enum topic_from from;
-    int64_t from_ms;  /* of TOPIC_FROM_TIME, since 1970 */
-    bool is_once;     /* ends at what is the end of the topics now */
-    bool restarts;    /* begins as if there were no marks */
-    bool skips_lost;  /* goes on if records are gone that were not read */
+    int64_t from_ms; /* of TOPIC_FROM_TIME, since 1970 */
+    bool is_once;    /* ends at what is the end of the topics now */
+    bool restarts;   /* begins as if there were no marks */
+    bool skips_lost; /* goes on if records are gone that were not read */
     const int32_t *partition; /* only this one is read; NULL: all */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
 };
@@ -95,10 +95,11 @@ topic_reader_mark(struct topic_reader *reader, struct colander_slice *name,
 
 /* Sets *offset to that of the next record of a partition, by the marks of the
  * family; *found is false if it was not read yet. */
-COLANDER_CHECKED enum colander_code
-topic_place(struct colander_family *family, const char *topic,
-            int32_t partition, int64_t *offset, bool *found,
-            struct colander_error *err);
+COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
+                                                const char *topic,
+                                                int32_t partition,
+                                                int64_t *offset, bool *found,
+                                                struct colander_error *err);
 
 /* How far a reader is. */
 struct topic_reader_state {

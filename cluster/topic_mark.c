@@ -145,8 +145,7 @@ topic_place(struct colander_family *family, const char *topic,
 {
     struct colander_buffer name = COLANDER_BUFFER_EMPTY;
     struct topic_mark mark = {.offset = 0};
-    enum colander_code code =
-        topic_mark_name(&name, topic, partition, -1, err);
+    enum colander_code code = topic_mark_name(&name, topic, partition, -1, err);
 
     *found = false;
     if (code == COLANDER_OK)

@@ -291,8 +291,8 @@ topic_parts_add(struct topic_reader *reader, struct topic *topic, int32_t count,
     if (only != NULL)
         return add_part(reader, topic, *only, are_new, err);
     while (code == COLANDER_OK && topic->part_count < (size_t)count)
-        code = add_part(reader, topic, (int32_t)topic->part_count, are_new,
-                        err);
+        code =
+            add_part(reader, topic, (int32_t)topic->part_count, are_new, err);
     return code;
 }
 

@@ -171,8 +171,8 @@ count_state(struct topic_reader *reader)
             int64_t low = -1;
 
             /* known from the first answer with records on */
-            (void)rd_kafka_get_watermark_offsets(
-                reader->client, topic->name, part->number, &low, &high);
+            (void)rd_kafka_get_watermark_offsets(reader->client, topic->name,
+                                                 part->number, &low, &high);
             if (high < part->high)
                 high = part->high;
             if (high > part->reached)

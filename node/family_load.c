@@ -21,8 +21,8 @@ open_schema(struct family_load *load, const struct cluster_family *family,
 
         while (equals > pair && equals[-1] == '\\')
             equals = strchr(equals + 1, '=');
-        code = colander_buffer_append(&path, pair, (size_t)(equals - pair),
-                                      err);
+        code =
+            colander_buffer_append(&path, pair, (size_t)(equals - pair), err);
         if (code == COLANDER_OK)
             code = colander_buffer_append(&path, "", 1, err);
         if (code == COLANDER_OK)

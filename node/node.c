@@ -69,7 +69,8 @@ lock_directory(struct node *node, struct colander_error *err)
         return fail_at(given, "use", err);
     directory = open(node->directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) {
-        node->lock = openat(directory, LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+        node->lock =
+            openat(directory, LOCK, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
         (void)close(directory);
     }
     if (directory < 0 || node->lock < 0)
@@ -375,8 +376,7 @@ start(struct node *node, struct colander_error *err)
     if (code == COLANDER_OK)
         code = make_budget(node, err);
     if (code == COLANDER_OK)
-        code =
-            colander_union_open(node->directory, NULL, 0, &node->all, err);
+        code = colander_union_open(node->directory, NULL, 0, &node->all, err);
     if (code == COLANDER_OK)
         code = look_for_families(node, err);
     if (code == COLANDER_OK && thread_create(&node->keeper, keep, node) != 0)
@@ -507,8 +507,8 @@ node_partitions(struct node *node, struct node_partition **partitions,
     enum colander_code code = COLANDER_OK;
 
     *count = 0;
-    for (size_t i = 0; code == COLANDER_OK &&
-                       (partition = partition_at(node, i)) != NULL;
+    for (size_t i = 0;
+         code == COLANDER_OK && (partition = partition_at(node, i)) != NULL;
          i++) {
         code = array_reserve(&list, *count, &capacity, 1, err);
         if (code != COLANDER_OK)

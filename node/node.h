@@ -38,12 +38,12 @@ struct node_options {
     size_t setting_count;
     const char *settings_file; /* NULL: none */
 
-    unsigned checkpoint_ms;  /* between two checkpoints of a partition; 0: ten
+    unsigned checkpoint_ms; /* between two checkpoints of a partition; 0: ten
                               * minutes */
-    uint64_t checkpoints;    /* how many are kept; 0: three */
-    unsigned look_ms;        /* how often new families are looked for; 0: ten
+    uint64_t checkpoints;   /* how many are kept; 0: three */
+    unsigned look_ms;       /* how often new families are looked for; 0: ten
                               * seconds */
-    uint64_t memory_budget;  /* bytes of all stores; 0: the default */
+    uint64_t memory_budget; /* bytes of all stores; 0: the default */
 
     /* Gets a line about what happened, of any thread. */
     void (*say)(void *context, const char *line);
@@ -55,9 +55,9 @@ struct node;
 /* Opens the cluster, and begins to open and follow its partitions. Fails with
  * BUSY if another process has the directory, with INVALID if that is of another
  * cluster, and as cluster_open. */
-COLANDER_CHECKED enum colander_code node_open(const struct node_options *options,
-                                              struct node **node,
-                                              struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+node_open(const struct node_options *options, struct node **node,
+          struct colander_error *err);
 
 /* Returns a store, for reading, that has the rows of all partitions that are
  * open. Borrowed. Its name is that of the directory. */
@@ -74,7 +74,7 @@ struct node_partition {
     char *family;
     uint32_t number;
     enum node_phase phase;
-    char problem[300];       /* "": none */
+    char problem[700];       /* "": none */
     int64_t applied;         /* the offset of the next record; negative: its
                               * store is not open yet */
     uint64_t lag;            /* records that brokers have after it */

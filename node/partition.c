@@ -16,18 +16,18 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define AGAIN_MS 5000 /* after a failure */
+#define AGAIN_MS 5000     /* after a failure */
 #define CLOSE_NS 20000000 /* how often a store in use is tried to be closed */
 #define CHECKPOINTS_KEPT 3
 #define REJECTS ".rejects"
 
 struct partition {
     struct partition_setup setup;
-    char *path;       /* of the store */
-    char *fresh_path; /* of one that is being restored */
-    char *objects;    /* the address of its checkpoints */
-    char *log;        /* the address of its topic */
-    char *rejects;    /* the name of the family of rejected records */
+    char *path;            /* of the store */
+    char *fresh_path;      /* of one that is being restored */
+    char *objects;         /* the address of its checkpoints */
+    char *log;             /* the address of its topic */
+    char *rejects;         /* the name of the family of rejected records */
     const char **settings; /* of librdkafka: those of the cluster first */
     size_t setting_count;
     struct family_load load_options;
@@ -64,7 +64,7 @@ static void
 say(const struct partition *partition, const char *text)
 {
     const struct node_options *options = partition->setup.options;
-    char line[500];
+    char line[900];
 
     if (options->say == NULL)
         return;
@@ -150,7 +150,7 @@ restore(struct partition *partition, struct colander_error *err)
 {
     struct colander_backup restored;
     struct colander_error damage;
-    char text[400];
+    char text[700];
     enum colander_code code = list_checkpoints(partition, err);
     enum colander_code made = COLANDER_CORRUPT;
 
@@ -294,8 +294,7 @@ follow(struct partition *partition, bool *is_store_bad,
         .partition = &number,
     };
     const char *const name = partition->log;
-    struct colander_load_options load_options =
-        partition->load_options.options;
+    struct colander_load_options load_options = partition->load_options.options;
     struct colander_load_stream stream;
     struct colander_family *rejects = NULL;
     struct topic_reader *reader = NULL;
@@ -341,6 +340,31 @@ follow(struct partition *partition, bool *is_store_bad,
     return code;
 }
 
+/* Gives up the store for a newer checkpoint, if there is one: the log has not
+ * what comes after the records of the store any more. *is_given_up: the next
+ * open restores that. */
+static enum colander_code
+give_up_store(struct partition *partition, bool *is_given_up,
+              struct colander_error *err)
+{
+    struct node_partition state;
+    enum colander_code code = list_checkpoints(partition, err);
+
+    partition_state(partition, &state);
+    *is_given_up = false;
+    if (code != COLANDER_OK || state.checkpoint <= state.applied)
+        return code;
+    code = end_store(partition, err);
+    if (code == COLANDER_OK)
+        code = remove_folder(partition->fresh_path, err);
+    if (code == COLANDER_OK &&
+        rename(partition->path, partition->fresh_path) != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s",
+                             partition->path, strerror(errno));
+    *is_given_up = code == COLANDER_OK;
+    return code;
+}
+
 /* Waits before the next try. */
 static void
 wait_again(struct partition *partition)
@@ -363,7 +387,8 @@ run(void *context)
 
     while (!partition->is_stopped) {
         struct colander_error err = {.code = COLANDER_OK};
-        struct colander_error closed;
+        struct colander_error other;
+        bool is_given_up = false;
         bool is_store_bad = true;
         enum colander_code code = COLANDER_OK;
 
@@ -379,9 +404,13 @@ run(void *context)
         if (strcmp(err.message, last.message) != 0)
             say(partition, err.message);
         last = err;
-        if (is_store_bad && end_store(partition, &closed) != COLANDER_OK)
-            say(partition, closed.message);
-        wait_again(partition);
+        if (is_store_bad && end_store(partition, &other) != COLANDER_OK)
+            say(partition, other.message);
+        if (!is_store_bad && code == COLANDER_CORRUPT &&
+            give_up_store(partition, &is_given_up, &other) != COLANDER_OK)
+            say(partition, other.message);
+        if (!is_given_up)
+            wait_again(partition);
     }
     return NULL;
 }
@@ -425,8 +454,8 @@ checkpoint(struct partition *partition, struct colander_store *store,
 {
     const struct node_options *options = partition->setup.options;
     const struct cluster_backup_options how = {
-        .keep_count = options->checkpoints > 0 ? options->checkpoints
-                                               : CHECKPOINTS_KEPT,
+        .keep_count =
+            options->checkpoints > 0 ? options->checkpoints : CHECKPOINTS_KEPT,
         .number = (uint64_t)applied + 1,
         .has_twins = true,
     };
@@ -546,8 +575,7 @@ prepare(struct partition *partition, struct colander_error *err)
     if (asprintf(&partition->rejects, "%s" REJECTS, family->name) < 0)
         partition->rejects = NULL;
     if (partition->path == NULL || partition->fresh_path == NULL ||
-        partition->log == NULL ||
-        partition->rejects == NULL)
+        partition->log == NULL || partition->rejects == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a partition");
     partition->state.family = family->name;
@@ -556,9 +584,9 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.checkpoint = -1;
     code = join_settings(partition, err);
     if (code == COLANDER_OK)
-        code = cluster_partition_address(setup->cluster, family->name,
-                                         setup->number, &partition->objects,
-                                         err);
+        code =
+            cluster_partition_address(setup->cluster, family->name,
+                                      setup->number, &partition->objects, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
     if (code == COLANDER_OK)

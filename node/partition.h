@@ -53,7 +53,7 @@ void partition_stop(struct partition *partition);
 void partition_join(struct partition *partition);
 
 /* Closes the store and frees the partition. */
-COLANDER_CHECKED enum colander_code
-partition_free(struct partition *partition, struct colander_error *err);
+COLANDER_CHECKED enum colander_code partition_free(struct partition *partition,
+                                                   struct colander_error *err);
 
 #endif

@@ -8,6 +8,9 @@
 #include "serve/token.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
+#ifdef COLANDER_CLUSTER
+#include "shell/commands/serve_node.h"
+#endif
 #include "shell/service.h"
 
 #include <errno.h>
@@ -206,6 +209,45 @@ read_network(const struct session *session, const struct arguments *arguments,
     return code;
 }
 
+/* Opens the store, answers, and closes it. */
+static enum session_exit
+serve_store(struct session *session, const struct arguments *arguments,
+            struct server_options *options)
+{
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+
+    if (session_open(session, arguments->words[0],
+                     options->is_read_only ? COLANDER_OPEN_READ_ONLY
+                                           : COLANDER_OPEN_EXISTING,
+                     &err) != COLANDER_OK)
+        return session_fail(session, &err);
+    if (serve(session, options, &err) != COLANDER_OK)
+        status = session_misused(session, &err);
+    return session_finish(session, status);
+}
+
+#ifdef COLANDER_CLUSTER
+/* The same with a node of the cluster. */
+static enum session_exit
+serve_cluster(struct session *session, const struct arguments *arguments,
+              struct server_options *options)
+{
+    struct serve_node serving = {.node = NULL};
+    enum session_exit status = SESSION_FINE;
+    struct colander_error err;
+
+    options->is_read_only = true;
+    if (serve_node_open(&serving, session, arguments, arguments->words[0],
+                        &err) != COLANDER_OK ||
+        serve(session, options, &err) != COLANDER_OK)
+        status = session_misused(session, &err);
+    if (serve_node_close(&serving, session, &err) != COLANDER_OK)
+        status = session_fail(session, &err);
+    return status;
+}
+#endif
+
 static enum session_exit
 run_serve(struct session *session, const struct arguments *arguments)
 {
@@ -227,17 +269,13 @@ run_serve(struct session *session, const struct arguments *arguments)
         COLANDER_OK)
         status = session_misused(session, &err);
     raise_descriptor_limit();
-    if (status == SESSION_FINE &&
-        session_open(session, arguments->words[0],
-                     options.is_read_only ? COLANDER_OPEN_READ_ONLY
-                                          : COLANDER_OPEN_EXISTING,
-                     &err) != COLANDER_OK)
-        status = session_fail(session, &err);
-    else if (status == SESSION_FINE) {
-        if (serve(session, &options, &err) != COLANDER_OK)
-            status = session_misused(session, &err);
-        status = session_finish(session, status);
-    }
+#ifdef COLANDER_CLUSTER
+    if (status == SESSION_FINE && arguments_has(arguments, "dir"))
+        status = serve_cluster(session, arguments, &options);
+    else
+#endif
+        if (status == SESSION_FINE)
+        status = serve_store(session, arguments, &options);
     free(certificate[0]);
     free(certificate[1]);
     return status;
@@ -262,6 +300,14 @@ static const struct argument_option options[] = {
     OPTION("backup-to", "DIR|ADDRESS",
            "where backups go that clients of --listen ask for"),
     OPTION("backup-max", "N", "how many there may be (100)"),
+#ifdef COLANDER_CLUSTER
+    OPTION("dir", "DIR",
+           "be a node of the cluster whose address STORE is, with\n"
+           "the stores of its partitions in DIR"),
+    OPTION("checkpoint", "DURATION",
+           "of a node: between two checkpoints of a partition (10m)"),
+    OPTION_BROKERS,
+#endif
     OPTIONS_END,
 };
 

@@ -12,14 +12,14 @@
 #include <librdkafka/rdkafka.h>
 #include <librdkafka/rdkafka_mock.h>
 
-struct cluster {
+struct mock_brokers {
     rd_kafka_t *client;
     rd_kafka_mock_cluster_t *mock;
     char address[300];
 };
 
 static inline void
-start(struct cluster *it)
+start(struct mock_brokers *it)
 {
     rd_kafka_conf_t *conf = rd_kafka_conf_new();
     char reason[200];

@@ -62,7 +62,7 @@ setup(void **state)
         OK(colander_family_put_json(family, "{\"_key\": 1}", NULL, NULL,
                                     why()));
         OK(cluster_backup(store, made.text, &(struct cluster_backup_options){0},
-                      &backup, why()));
+                          &backup, why()));
     }
     colander_family_close(family);
     OK(colander_store_close(store, why()));

@@ -108,8 +108,8 @@ make_stores(struct maker *makers, const char *path, const char *address)
         makers[i].address = address;
     }
     OK(colander_store_open(makers[0].store, NULL, &store, why()));
-    OK(cluster_backup(store, address, &(struct cluster_backup_options){0}, &made,
-                      why()));
+    OK(cluster_backup(store, address, &(struct cluster_backup_options){0},
+                      &made, why()));
     OK(colander_store_close(store, why()));
     for (unsigned i = 1; i < MAKERS; i++)
         OK(cluster_restore(address, 0, makers[i].store, &made, why()));

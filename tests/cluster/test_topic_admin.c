@@ -7,7 +7,7 @@
 #include "mock_topic.h"
 
 static struct topic_broker_options
-options_of(const struct cluster *it)
+options_of(const struct mock_brokers *it)
 {
     return (struct topic_broker_options){.address = it->address,
                                          .wait_ms = 3000};
@@ -18,7 +18,7 @@ TEST(a_topic_that_is_there_is_checked)
     struct topic_wanted wanted = {.partition_count = 1, .is_there = true};
     struct topic_broker_options options;
     struct topic_made made;
-    struct cluster it;
+    struct mock_brokers it;
 
     start(&it);
     options = options_of(&it);
@@ -41,7 +41,7 @@ TEST(a_topic_that_is_missing_is_not_found)
     struct topic_broker_options options;
     struct topic_ends *ends;
     struct topic_made made;
-    struct cluster it;
+    struct mock_brokers it;
     size_t count;
 
     start(&it);
@@ -62,7 +62,7 @@ TEST(a_topic_is_not_created_without_a_controller)
                                         .retention_seconds = 1};
     struct topic_broker_options options;
     struct topic_made made;
-    struct cluster it;
+    struct mock_brokers it;
 
     start(&it);
     options = options_of(&it);
@@ -100,7 +100,7 @@ TEST(the_ends_are_those_of_what_was_sent)
     struct topic_broker_options options;
     struct topic_writer *writer;
     struct topic_ends *ends;
-    struct cluster it;
+    struct mock_brokers it;
     size_t count;
 
     start(&it);

@@ -19,7 +19,7 @@ static const char *const settings[] = {"fetch.error.backoff.ms=1",
                                        "fetch.wait.max.ms=10"};
 
 static void
-fail_next(const struct cluster *it, int16_t request, int code)
+fail_next(const struct mock_brokers *it, int16_t request, int code)
 {
     rd_kafka_mock_push_request_errors(it->mock, request, 1,
                                       (rd_kafka_resp_err_t)code);
@@ -27,7 +27,7 @@ fail_next(const struct cluster *it, int16_t request, int code)
 
 /* Sends records with these numbers. */
 static enum colander_code
-send_some(const struct cluster *it, int from, int until,
+send_some(const struct mock_brokers *it, int from, int until,
           struct colander_error *err)
 {
     const struct topic_broker_options options = {.address = it->address};
@@ -51,8 +51,8 @@ send_some(const struct cluster *it, int from, int until,
 
 /* Reads the topic from its beginning. *count: records, from 0 on, each once. */
 static enum colander_code
-read_all(struct store_fixture *fixture, const struct cluster *it, int *count,
-         struct colander_error *err)
+read_all(struct store_fixture *fixture, const struct mock_brokers *it,
+         int *count, struct colander_error *err)
 {
     const struct topic_reader_options options = {
         .brokers = {it->address, settings, 2, NULL, NULL, 0},
@@ -86,7 +86,7 @@ read_all(struct store_fixture *fixture, const struct cluster *it, int *count,
 static void
 check_reads(struct store_fixture *fixture, int16_t request)
 {
-    struct cluster it;
+    struct mock_brokers it;
     int failed_count = 0;
     int count;
 
@@ -125,7 +125,7 @@ FIXTURE_TEST(errors_of_offsets_lose_no_record)
 /* What a refused load has sent is unknown; it is sent again and read once. */
 FIXTURE_TEST(errors_of_produces_lose_no_record)
 {
-    struct cluster it;
+    struct mock_brokers it;
     int failed_count = 0;
     int sent = 0;
     int count;
@@ -174,7 +174,7 @@ answer_late(void *context)
 FIXTURE_TEST(a_topic_is_unknown_only_some_time_after_brokers_answer)
 {
     const struct topic_broker_options options = {.wait_ms = 6000};
-    struct cluster it;
+    struct mock_brokers it;
     int asked = 0;
 
     (void)fixture;
@@ -189,7 +189,7 @@ FIXTURE_TEST(a_writer_gives_up_if_nothing_is_acknowledged)
 {
     struct topic_broker_options options = {.wait_ms = 200};
     struct topic_writer *writer;
-    struct cluster it;
+    struct mock_brokers it;
 
     (void)fixture;
     start(&it);
@@ -230,7 +230,7 @@ FIXTURE_TEST(an_outage_does_not_end_an_open_reader)
         .brokers = {NULL, settings, 2, NULL, NULL, 500},
     };
     struct topic_reader *reader;
-    struct cluster it;
+    struct mock_brokers it;
 
     start(&it);
     options.brokers.address = it.address;

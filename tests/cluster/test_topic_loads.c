@@ -13,7 +13,7 @@
 
 /* Puts a record with a header, which is its text, too. */
 static void
-put(const struct cluster *it, const char *header)
+put(const struct mock_brokers *it, const char *header)
 {
     assert_int_equal(
         rd_kafka_producev(
@@ -27,7 +27,7 @@ put(const struct cluster *it, const char *header)
 }
 
 static void
-put_load(const struct cluster *it, uint64_t id, uint64_t number)
+put_load(const struct mock_brokers *it, uint64_t id, uint64_t number)
 {
     char header[64];
 
@@ -59,7 +59,8 @@ write_marks(struct store_fixture *fixture, struct colander_family *family,
 /* Reads on to the end of the topic, writes the marks, and returns how many
  * records it was given. `texts` gets theirs, one a line. */
 static int
-read_on(struct store_fixture *fixture, const struct cluster *it, char *texts)
+read_on(struct store_fixture *fixture, const struct mock_brokers *it,
+        char *texts)
 {
     const struct topic_reader_options options = {
         .brokers = {.address = it->address}, .is_once = true};
@@ -93,7 +94,7 @@ FIXTURE_TEST(only_headers_of_the_topic_itself_count)
         "0000000000000007/9",    "0000000000000007/8",
         "0000000000000007/t/",   "0000000000000007/t/5x",
         "0000000000000007/t",    "000000000000007/t/4"};
-    struct cluster it;
+    struct mock_brokers it;
     char wanted[1000] = "";
     char texts[1000] = "";
 
@@ -125,7 +126,7 @@ has_mark(struct store_fixture *fixture, int slot)
 /* A reader that was opened again knows what the one before has known. */
 FIXTURE_TEST(the_last_loads_of_a_partition_are_known)
 {
-    struct cluster it;
+    struct mock_brokers it;
 
     start(&it);
     for (uint64_t id = 1; id <= LOADS; id++) {
