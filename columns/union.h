@@ -37,4 +37,14 @@ colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err);
 
+/*
+ * Opens a part of a union, to be closed before that: the members whose paths
+ * end with these texts (copied), each of which has a slash before it. What it
+ * is asked fails with BUSY, and names one, while some of them are missing.
+ */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_union_open_part(struct colander_store *whole, const char *const *ends,
+                         size_t count, struct colander_store **part,
+                         struct colander_error *err);
+
 #endif

@@ -11,6 +11,7 @@
 /* The stores that a union had at some time. */
 struct members {
     size_t users; /* calls that use it now; under the mutex of the union */
+    struct members *whole; /* of which these are a part; NULL: they are all */
     size_t count;
     struct colander_store *stores[];
 };
@@ -22,28 +23,15 @@ struct unified {
     char name[];
 };
 
+/* The context of a source: a union, or a part of it. */
+struct view {
+    struct unified *unified;
+    bool is_part; /* only what ends so is in it: */
+    size_t end_count;
+    char *ends[];
+};
+
 /* -------------------------------------------------------------- members --- */
-
-static struct members *
-take_members(struct unified *unified)
-{
-    struct members *members;
-
-    pthread_mutex_lock(&unified->mutex);
-    members = unified->members;
-    members->users++;
-    pthread_mutex_unlock(&unified->mutex);
-    return members;
-}
-
-static void
-leave_members(struct unified *unified, struct members *members)
-{
-    pthread_mutex_lock(&unified->mutex);
-    if (--members->users == 0)
-        pthread_cond_broadcast(&unified->left);
-    pthread_mutex_unlock(&unified->mutex);
-}
 
 static struct members *
 create_members(struct colander_store *const *stores, size_t count,
@@ -58,9 +46,85 @@ create_members(struct colander_store *const *stores, size_t count,
         return NULL;
     }
     members->count = count;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && stores != NULL; i++)
         members->stores[i] = stores[i];
     return members;
+}
+
+static void
+leave_members(const struct view *view, struct members *members)
+{
+    struct unified *unified = view->unified;
+    struct members *whole = members;
+
+    if (members->whole != NULL) {
+        whole = members->whole;
+        free(members);
+    }
+    pthread_mutex_lock(&unified->mutex);
+    if (--whole->users == 0)
+        pthread_cond_broadcast(&unified->left);
+    pthread_mutex_unlock(&unified->mutex);
+}
+
+static bool
+ends_with(const char *path, const char *end)
+{
+    const size_t path_size = strlen(path);
+    const size_t size = strlen(end);
+
+    return path_size > size && path[path_size - size - 1] == '/' &&
+           strcmp(path + path_size - size, end) == 0;
+}
+
+/* Replaces the members by those of the part, which the union still has. */
+static enum colander_code
+select_part(const struct view *view, struct members **members,
+            struct colander_error *err)
+{
+    const struct members *whole = *members;
+    struct members *part = create_members(NULL, view->end_count, err);
+
+    if (part == NULL)
+        return COLANDER_NO_MEMORY;
+    part->whole = *members;
+    for (size_t i = 0; i < view->end_count; i++) {
+        size_t at = 0;
+
+        while (
+            at < whole->count &&
+            !ends_with(colander_store_path(whole->stores[at]), view->ends[i]))
+            at++;
+        if (at == whole->count) {
+            free(part);
+            return COLANDER_FAIL(err, COLANDER_BUSY, "'%s' is not in '%s'",
+                                 view->ends[i], view->unified->name);
+        }
+        part->stores[i] = whole->stores[at];
+    }
+    *members = part;
+    return COLANDER_OK;
+}
+
+/* Sets *members to those that a view has now, until they are left. On failure
+ * there are none. */
+static enum colander_code
+take_members(const struct view *view, struct members **members,
+             struct colander_error *err)
+{
+    struct unified *unified = view->unified;
+    enum colander_code code;
+
+    pthread_mutex_lock(&unified->mutex);
+    *members = unified->members;
+    (*members)->users++;
+    pthread_mutex_unlock(&unified->mutex);
+    if (!view->is_part)
+        return COLANDER_OK;
+    code = select_part(view, members, err);
+    if (code != COLANDER_OK)
+        leave_members(view, *members);
+    return code;
 }
 
 /* What is done with the family of one member. */
@@ -71,11 +135,14 @@ typedef enum colander_code visit_family(void *context,
 /* Calls `visit` for the family of each member, until it fails or *is_enough.
  * A failure names the member. */
 static enum colander_code
-visit_members(struct unified *unified, const char *name, visit_family *visit,
+visit_members(const struct view *view, const char *name, visit_family *visit,
               void *context, const bool *is_enough, struct colander_error *err)
 {
-    struct members *members = take_members(unified);
-    enum colander_code code = COLANDER_OK;
+    struct members *members;
+    enum colander_code code = take_members(view, &members, err);
+
+    if (code != COLANDER_OK)
+        return code;
 
     for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
         struct colander_family *family;
@@ -90,7 +157,7 @@ visit_members(struct unified *unified, const char *name, visit_family *visit,
                                    colander_store_path(members->stores[i]));
         colander_family_close(family);
     }
-    leave_members(unified, members);
+    leave_members(view, members);
     return code;
 }
 
@@ -127,10 +194,12 @@ static enum colander_code
 list_families(void *context, struct colander_names *names,
               struct colander_error *err)
 {
-    struct members *members = take_members(context);
-    enum colander_code code = COLANDER_OK;
+    struct members *members;
+    enum colander_code code = take_members(context, &members, err);
 
     *names = (struct colander_names){NULL, 0};
+    if (code != COLANDER_OK)
+        return code;
     for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
         struct colander_names more = {NULL, 0};
 
@@ -149,13 +218,15 @@ static enum colander_code
 take_snapshot(void *context, struct colander_snapshot **snapshot,
               struct colander_error *err)
 {
-    struct members *members = take_members(context);
-    struct colander_snapshot **parts =
-        calloc(members->count + 1, sizeof(*parts));
-    enum colander_code code = COLANDER_OK;
+    struct members *members;
+    struct colander_snapshot **parts;
+    enum colander_code code = take_members(context, &members, err);
     size_t count = 0;
 
     *snapshot = NULL;
+    if (code != COLANDER_OK)
+        return code;
+    parts = calloc(members->count + 1, sizeof(*parts));
     if (parts == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot take a snapshot");
     for (; code == COLANDER_OK && count < members->count; count++) {
@@ -463,11 +534,15 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
-    struct members *members = take_members(context);
+    struct members *members;
     struct union_find *created = NULL;
-    const enum colander_code code = union_find_open(
-        members->stores, members->count, family, query, &created, err);
+    enum colander_code code = take_members(context, &members, err);
 
+    *find = NULL;
+    if (code != COLANDER_OK)
+        return code;
+    code = union_find_open(members->stores, members->count, family, query,
+                           &created, err);
     leave_members(context, members);
     *find = created;
     return code;
@@ -478,12 +553,18 @@ open_find(void *context, const char *family, const struct colander_query *query,
 static void
 closed(void *context)
 {
-    struct unified *unified = context;
+    struct view *view = context;
+    struct unified *unified = view->unified;
 
-    free(unified->members);
-    pthread_cond_destroy(&unified->left);
-    pthread_mutex_destroy(&unified->mutex);
-    free(unified);
+    if (!view->is_part) {
+        free(unified->members);
+        pthread_cond_destroy(&unified->left);
+        pthread_mutex_destroy(&unified->mutex);
+        free(unified);
+    }
+    for (size_t i = 0; i < view->end_count; i++)
+        free(view->ends[i]);
+    free(view);
 }
 
 static const struct colander_source functions = {
@@ -505,29 +586,70 @@ static const struct colander_source functions = {
     .find_close = union_find_close,
 };
 
+/* Opens a store that has what the view has, which it takes. */
+static enum colander_code
+open_view(struct view *view, struct colander_store **store,
+          struct colander_error *err)
+{
+    struct colander_source source = functions;
+
+    source.context = view;
+    source.name = view->unified->name;
+    return colander_store_open_source(&source, store, err);
+}
+
 enum colander_code
 colander_union_open(const char *name, struct colander_store *const *members,
                     size_t count, struct colander_store **store,
                     struct colander_error *err)
 {
-    struct colander_source source = functions;
     struct unified *created = calloc(1, sizeof(*created) + strlen(name) + 1);
+    struct view *view = calloc(1, sizeof(*view));
 
     *store = NULL;
-    if (created == NULL)
+    if (created != NULL)
+        created->members = create_members(members, count, NULL);
+    if (created == NULL || created->members == NULL || view == NULL) {
+        if (created != NULL)
+            free(created->members);
+        free(created);
+        free(view);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open union '%s'",
                              name);
-    created->members = create_members(members, count, err);
-    if (created->members == NULL) {
-        free(created);
-        return COLANDER_NO_MEMORY;
     }
     strcpy(created->name, name);
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->left, NULL);
-    source.context = created;
-    source.name = created->name;
-    return colander_store_open_source(&source, store, err);
+    view->unified = created;
+    return open_view(view, store, err);
+}
+
+enum colander_code
+colander_union_open_part(struct colander_store *whole, const char *const *ends,
+                         size_t count, struct colander_store **part,
+                         struct colander_error *err)
+{
+    const struct view *all = whole->source.context;
+    struct view *view =
+        calloc(1, sizeof(*view) + count * sizeof(view->ends[0]));
+    bool is_short = view == NULL;
+
+    *part = NULL;
+    for (size_t i = 0; i < count && !is_short; i++) {
+        view->ends[i] = strdup(ends[i]);
+        view->end_count++;
+        is_short = view->ends[i] == NULL;
+    }
+    if (view != NULL) {
+        view->unified = all->unified;
+        view->is_part = true;
+    }
+    if (!is_short)
+        return open_view(view, part, err);
+    if (view != NULL)
+        closed(view);
+    return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open a part of '%s'",
+                         all->unified->name);
 }
 
 enum colander_code
@@ -535,7 +657,7 @@ colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err)
 {
-    struct unified *unified = store->source.context;
+    struct unified *unified = ((struct view *)store->source.context)->unified;
     struct members *new = create_members(members, count, err);
     struct members *old;
 

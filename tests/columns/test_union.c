@@ -531,3 +531,33 @@ UNITED_TEST(members_are_replaced_under_readers)
     OK(colander_family_count(all, NULL, &count, NULL));
     assert_int_equal(count, 0);
 }
+
+UNITED_TEST(a_part_has_some_members_or_fails)
+{
+    uint64_t random = random_seed(__func__);
+    const char *const ends[] = {strrchr(united->directories[1], '/') + 1,
+                                strrchr(united->directories[3], '/') + 1};
+    struct colander_store *part;
+    struct colander_family *rows;
+    uint64_t counts[3];
+
+    fill(united, &random);
+    OK(colander_union_open_part(united->all, ends, 2, &part, NULL));
+    rows = rows_of(part);
+    OK(colander_family_count(rows, NULL, &counts[0], NULL));
+    for (size_t i = 0; i < 2; i++) {
+        SCOPED_FAMILY family = rows_of(united->members[1 + 2 * i]);
+
+        OK(colander_family_count(family, NULL, &counts[1 + i], NULL));
+    }
+    assert_int_equal(counts[0], counts[1] + counts[2]);
+    assert_true(counts[1] > 0 && counts[2] > 0);
+    OK(colander_union_replace(united->all, united->members, 3, NULL));
+    FAILS(colander_family_count(rows, NULL, &counts[0], why()), COLANDER_BUSY);
+    assert_non_null(strstr(error_text(), ends[1]));
+    OK(colander_union_replace(united->all, united->members, 4, NULL));
+    OK(colander_family_count(rows, NULL, &counts[0], NULL));
+    assert_int_equal(counts[0], counts[1] + counts[2]);
+    colander_family_close(rows);
+    OK(colander_store_close(part, NULL));
+}
