@@ -85,6 +85,12 @@ colander_store_open_source(const struct colander_source *source,
                            struct colander_store **store,
                            struct colander_error *err);
 
+/* Does what order_bound does, for any family. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_order_bound(
+    struct colander_family *family, const char *path, bool is_descending,
+    uint64_t rows, struct colander_buffer *bytes, struct colander_value *bound,
+    bool *found, struct colander_error *err);
+
 /* Adds the counts of another find to `sum`. Of the plans it keeps the one that
  * reads more. */
 COLANDER_API void colander_explain_add(struct colander_explain *sum,

@@ -76,15 +76,8 @@ COLANDER_CHECKED enum colander_code
 store_check_files(const struct colander_store *store, const char *acted,
                   struct colander_error *err);
 
-/* Whether family_order_bound may find something. */
+/* Whether colander_family_order_bound may find something. */
 bool family_may_bound(const struct colander_family *family);
-
-/* Asks the layer above, or the source, for a bound: see source.h. */
-COLANDER_CHECKED enum colander_code
-family_order_bound(struct colander_family *family, const char *path,
-                   bool is_descending, uint64_t rows,
-                   struct colander_buffer *bytes, struct colander_value *bound,
-                   bool *found, struct colander_error *err);
 
 /* Puts the names of family and row before the message. */
 void error_add_row(const struct colander_family *family,

@@ -12,11 +12,15 @@
  *     DIRECTORY/LOCK           held while the node runs
  *     DIRECTORY/FAMILY/0017/   the store of a partition
  *
- * What reads stores reads all partitions as one (columns/union.h). Rejected
- * records are in the family FAMILY.rejects.
+ * What reads stores reads all partitions as one (columns/union.h), also those
+ * that are at other nodes. Rejected records are in the family FAMILY.rejects.
  *
- * Life:    node_open -> node_store, node_partitions -> node_close
- * Threads: any number of them; open and close by one
+ * Nodes tell each other in a topic that they are there, and which partitions
+ * they serve. Each computes alone which partitions are its own. It gives one up
+ * only when those serve it who own it now; until then both have it.
+ *
+ * Life:    node_open -> node_join -> node_store, node_partitions -> node_close
+ * Threads: any number of them; open, join and close by one
  *
  * SPDX-License-Identifier: MIT
  */
@@ -31,6 +35,8 @@
 struct node_options {
     const char *cluster;   /* its address */
     const char *directory; /* created if it is missing */
+    const char *name;      /* of this node, which no other one has; NULL: it is
+                            * alone, and has all partitions */
 
     /* Of librdkafka, each NAME=VALUE, beside those of the cluster; and a file
      * of such lines, which may have secrets. */
@@ -52,16 +58,28 @@ struct node_options {
 
 struct node;
 
-/* Opens the cluster, and begins to open and follow its partitions. Fails with
- * BUSY if another process has the directory, with INVALID if that is of another
- * cluster, and as cluster_open. */
-COLANDER_CHECKED enum colander_code
-node_open(const struct node_options *options, struct node **node,
-          struct colander_error *err);
+/* Opens the cluster. Fails with BUSY if another process has the directory, with
+ * INVALID if that is of another cluster, and as cluster_open. */
+COLANDER_CHECKED enum colander_code node_open(const struct node_options *options,
+                                              struct node **node,
+                                              struct colander_error *err);
 
-/* Returns a store, for reading, that has the rows of all partitions that are
- * open. Borrowed. Its name is that of the directory. */
+/* Begins to have partitions. Other nodes ask at `address` (copied), as
+ * http://10.0.0.7:7411, for what is in its stores (node_open_parts); NULL if it
+ * is alone. */
+COLANDER_CHECKED enum colander_code node_join(struct node *node,
+                                              const char *address,
+                                              struct colander_error *err);
+
+/* Returns a store, for reading, that has the rows of all partitions. Borrowed.
+ * Its name is that of the directory. */
 struct colander_store *node_store(const struct node *node);
+
+/* Opens a store that has the partitions of this node with these names, such as
+ * rows/0017: for the server, when other nodes ask. `node` is struct node *. */
+enum colander_code node_open_parts(void *node, const char *const *names,
+                                   size_t count, struct colander_store **part,
+                                   struct colander_error *err);
 
 enum node_phase {
     NODE_OPENING,   /* its store is made or restored */
@@ -78,6 +96,7 @@ struct node_partition {
     int64_t applied;         /* the offset of the next record; negative: its
                               * store is not open yet */
     uint64_t lag;            /* records that brokers have after it */
+    bool is_caught_up;       /* there were once none since it was opened */
     uint64_t rows;           /* written since the node was opened */
     uint64_t rejects;        /* rejected since then */
     int64_t checkpoint;      /* the last one has all before this offset;

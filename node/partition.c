@@ -33,6 +33,8 @@ struct partition {
     struct family_load load_options;
     pthread_t thread;
     atomic_bool is_stopped;
+    atomic_bool gives_up;
+    atomic_bool has_ended;
     uint64_t *numbers; /* of the checkpoints there are; of the thread */
     size_t number_count;
     size_t number_capacity;
@@ -68,9 +70,7 @@ say(const struct partition *partition, const char *text)
 
     if (options->say == NULL)
         return;
-    (void)snprintf(line, sizeof(line), "%s/%04" PRIu32 ": %s",
-                   partition->setup.family->name, partition->setup.number,
-                   text);
+    (void)snprintf(line, sizeof(line), "%s: %s", partition->name, text);
     options->say(options->context, line);
 }
 
@@ -241,6 +241,7 @@ end_store(struct partition *partition, struct colander_error *err)
     partition->store = NULL;
     partition->rows = NULL;
     partition->state.applied = -1;
+    partition->state.is_caught_up = false;
     pthread_mutex_unlock(&partition->lock);
     if (store == NULL)
         return COLANDER_OK;
@@ -253,8 +254,8 @@ end_store(struct partition *partition, struct colander_error *err)
     return code;
 }
 
-struct colander_store *
-partition_store(struct partition *partition)
+static struct colander_store *
+store_of(struct partition *partition)
 {
     struct colander_store *store;
 
@@ -262,6 +263,22 @@ partition_store(struct partition *partition)
     store = partition->store;
     pthread_mutex_unlock(&partition->lock);
     return store;
+}
+
+struct colander_store *
+partition_store(struct partition *partition, bool *is_caught_up)
+{
+    struct node_partition state;
+
+    partition_state(partition, &state);
+    *is_caught_up = state.is_caught_up;
+    return store_of(partition);
+}
+
+const char *
+partition_name(const struct partition *partition)
+{
+    return partition->name;
 }
 
 /* -------------------------------------------------------------- follow --- */
@@ -379,6 +396,18 @@ wait_again(struct partition *partition)
     pthread_mutex_unlock(&partition->lock);
 }
 
+/* Others have the partition. */
+static void
+remove_store(struct partition *partition)
+{
+    struct colander_error err;
+    enum colander_code code = end_store(partition, &err);
+
+    if (code == COLANDER_OK)
+        code = remove_folder(partition->path, &err);
+    say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
+}
+
 static void *
 run(void *context)
 {
@@ -392,7 +421,7 @@ run(void *context)
         bool is_store_bad = true;
         enum colander_code code = COLANDER_OK;
 
-        if (partition_store(partition) == NULL) {
+        if (store_of(partition) == NULL) {
             set_phase(partition, NODE_OPENING, "");
             code = begin_store(partition, &err);
         }
@@ -412,6 +441,9 @@ run(void *context)
         if (!is_given_up)
             wait_again(partition);
     }
+    if (partition->gives_up)
+        remove_store(partition);
+    atomic_store(&partition->has_ended, true);
     return NULL;
 }
 
@@ -429,6 +461,8 @@ partition_state(struct partition *partition, struct node_partition *state)
 
         topic_reader_state(partition->reader, &reading);
         state->lag = reading.lag;
+        if (reading.lag == 0)
+            partition->state.is_caught_up = state->is_caught_up = true;
         if (reading.is_cut_off)
             (void)snprintf(state->problem, sizeof(state->problem),
                            "no broker answers: %s", reading.trouble);
@@ -481,28 +515,33 @@ partition_checkpoint(struct partition *partition, struct colander_error *err)
 
     pthread_mutex_lock(&partition->checkpointing); /* keeps the store open */
     partition_state(partition, &state);
-    store = partition_store(partition);
+    store = store_of(partition);
     if (store != NULL && state.applied > 0 &&
         state.applied > state.checkpoint) {
         code = checkpoint(partition, store, state.applied, err);
         if (code != COLANDER_OK)
-            colander_error_context(err, "checkpoint of %s/%04" PRIu32,
-                                   partition->setup.family->name,
-                                   partition->setup.number);
+            colander_error_context(err, "checkpoint of %s", partition->name);
     }
     pthread_mutex_unlock(&partition->checkpointing);
     return code;
 }
 
 void
-partition_stop(struct partition *partition)
+partition_stop(struct partition *partition, bool gives_up)
 {
     pthread_mutex_lock(&partition->lock);
+    partition->gives_up = gives_up;
     partition->is_stopped = true;
     if (partition->load != NULL)
         colander_load_cancel(partition->load);
     pthread_cond_broadcast(&partition->woken);
     pthread_mutex_unlock(&partition->lock);
+}
+
+bool
+partition_has_ended(const struct partition *partition)
+{
+    return atomic_load(&partition->has_ended);
 }
 
 void
@@ -525,6 +564,7 @@ release(struct partition *partition)
     free(partition->numbers);
     free(partition->fresh_path);
     free(partition->path);
+    free(partition->name);
     free(partition);
 }
 
@@ -563,11 +603,16 @@ prepare(struct partition *partition, struct colander_error *err)
     const struct cluster_family *family = setup->family;
     enum colander_code code;
 
-    if (asprintf(&partition->path, "%s/%s/%04" PRIu32,
-                 setup->options->directory, family->name, setup->number) < 0)
+    if (asprintf(&partition->name, "%s/%04" PRIu32, family->name,
+                 setup->number) < 0)
+        partition->name = NULL;
+    if (partition->name == NULL ||
+        asprintf(&partition->path, "%s/%s", setup->directory,
+                 partition->name) < 0)
         partition->path = NULL;
-    if (asprintf(&partition->fresh_path, "%s/%s/%04" PRIu32 ".new",
-                 setup->options->directory, family->name, setup->number) < 0)
+    if (partition->name == NULL ||
+        asprintf(&partition->fresh_path, "%s/%s.new", setup->directory,
+                 partition->name) < 0)
         partition->fresh_path = NULL;
     if (asprintf(&partition->log, "%s/%s",
                  cluster_definition(setup->cluster)->log, family->topic) < 0)

@@ -2,7 +2,7 @@
  * Partitions: the store of one, and the thread that follows its log.
  *
  * Life: partition_start -> partition_checkpoint, ... -> partition_stop ->
- *       partition_checkpoint -> partition_free
+ *       partition_join -> partition_checkpoint -> partition_free
  *
  * SPDX-License-Identifier: MIT
  */
@@ -16,6 +16,7 @@
 /* What the partitions of a node have together. Borrowed. */
 struct partition_setup {
     const struct node_options *options;
+    const char *directory; /* of the node, absolute */
     const struct cluster *cluster;
     const struct cluster_family *family;
     struct colander_budget *budget;
@@ -36,8 +37,13 @@ COLANDER_CHECKED enum colander_code
 partition_start(const struct partition_setup *setup,
                 struct partition **partition, struct colander_error *err);
 
-/* Returns the store, or NULL if it is not open. Only in `changed`. */
-struct colander_store *partition_store(struct partition *partition);
+/* Returns the store, or NULL if it is not open. Only in `changed`. Sets
+ * *is_caught_up to whether it has once had all that the log had. */
+struct colander_store *partition_store(struct partition *partition,
+                                       bool *is_caught_up);
+
+/* Returns "FAMILY/0017", with which the path of the store ends. Borrowed. */
+const char *partition_name(const struct partition *partition);
 
 void partition_state(struct partition *partition, struct node_partition *state);
 
@@ -46,8 +52,12 @@ void partition_state(struct partition *partition, struct node_partition *state);
 COLANDER_CHECKED enum colander_code
 partition_checkpoint(struct partition *partition, struct colander_error *err);
 
-/* Makes the thread end, and does not wait. */
-void partition_stop(struct partition *partition);
+/* Makes the thread end, and does not wait. With `gives_up` it then closes the
+ * store, when no cursor uses it, and removes it: others have the partition. */
+void partition_stop(struct partition *partition, bool gives_up);
+
+/* Whether the thread of a partition that is given up has ended. */
+bool partition_has_ended(const struct partition *partition);
 
 /* Waits for the thread. The store stays open. */
 void partition_join(struct partition *partition);

@@ -12,6 +12,7 @@
 #include "serve/jsonline.h"
 #include "serve/page.h"
 #include "serve/parameters.h"
+#include "serve/peer.h"
 #include "serve/reply.h"
 #include "serve/runs.h"
 
@@ -62,6 +63,7 @@ static const struct route routes[] = {
     {"backup", false, false, false, false, GATE_FORM, changes_backup,
      REPLY_OWN},
     {"lua", false, false, false, false, GATE_BYTES, changes_script, REPLY_OWN},
+    {"peer", false, false, false, false, GATE_BYTES, peer_ask, REPLY_OWN},
     {"command", false, false, false, false, GATE_FORM, runs_command, REPLY_OWN},
     {"input", false, false, false, true, GATE_BYTES, asks_input, REPLY_OWN},
 };

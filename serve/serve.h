@@ -122,6 +122,15 @@ struct server_options {
                      const struct colander_predicate *where,
                      struct colander_row_builder *builder);
 
+    /* Opens a part of the store for another server: the members of a union
+     * whose paths end so (columns/union.h). It is closed by the server. NULL:
+     * there are no parts. */
+    enum colander_code (*open_parts)(void *context, const char *const *ends,
+                                     size_t count,
+                                     struct colander_store **part,
+                                     struct colander_error *err);
+    void *parts_context; /* borrowed until server_stop returns */
+
     bool runs_lua;         /* also for clients of the address */
     bool runs_shells;      /* the same, and they may write with it */
     const char *backup_to; /* where clients of the address may have backups

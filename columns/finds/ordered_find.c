@@ -124,10 +124,11 @@ find_bound(struct colander_ordered *ordered, struct colander_family *family,
         code = colander_buffer_append(&finds->path, "", 1, err);
     if (code != COLANDER_OK)
         return code;
-    return family_order_bound(family, (const char *)finds->path.data,
-                              ordered_order(ordered)->is_descending,
-                              finds->wanted + finds->wanted / WANTED_MORE,
-                              &finds->bytes, &finds->bound, found, err);
+    return colander_family_order_bound(
+        family, (const char *)finds->path.data,
+        ordered_order(ordered)->is_descending,
+        finds->wanted + finds->wanted / WANTED_MORE, &finds->bytes,
+        &finds->bound, found, err);
 }
 
 /* Narrows the query to rows up to the bound, or before `last`. */

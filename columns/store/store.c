@@ -625,10 +625,11 @@ family_may_bound(const struct colander_family *family)
 }
 
 enum colander_code
-family_order_bound(struct colander_family *family, const char *path,
-                   bool is_descending, uint64_t rows,
-                   struct colander_buffer *bytes, struct colander_value *bound,
-                   bool *found, struct colander_error *err)
+colander_family_order_bound(struct colander_family *family, const char *path,
+                            bool is_descending, uint64_t rows,
+                            struct colander_buffer *bytes,
+                            struct colander_value *bound, bool *found,
+                            struct colander_error *err)
 {
     const struct colander_source *source = &family->store->source;
     const struct store_hooks *hooks = &family->store->hooks;
@@ -638,6 +639,8 @@ family_order_bound(struct colander_family *family, const char *path,
 
     *found = false;
     colander_buffer_clear(bytes);
+    if (!family_may_bound(family))
+        return COLANDER_OK;
     if (source->order_bound != NULL)
         return source->order_bound(source->context, family->name, path,
                                    is_descending, rows, bytes, bound, found,

@@ -493,13 +493,12 @@ visit_bound(void *context, struct colander_family *family,
     const struct nearest *nearest = context;
     struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
     struct colander_value bound;
-    bool found = false;
-    enum colander_code code = COLANDER_OK;
+    bool found;
+    enum colander_code code = colander_family_order_bound(
+        family, nearest->path, nearest->is_descending, nearest->rows, &bytes,
+        &bound, &found, err);
     int order = -1;
 
-    if (family_may_bound(family))
-        code = family_order_bound(family, nearest->path, nearest->is_descending,
-                                  nearest->rows, &bytes, &bound, &found, err);
     if (found && *nearest->found)
         order = colander_value_compare(&bound, nearest->bound);
     if (nearest->is_descending && *nearest->found)

@@ -1,0 +1,92 @@
+/*
+ * Peers: what another process asks of a store, to read it as a store of its
+ * own (peer_store.h).
+ *
+ * A request is POST /peer?ask=WHAT&family=FAMILY. Its body, and the answer, are
+ * frames: a byte that says what it is, its size in four bytes (big-endian), and
+ * what it has.
+ *
+ *     of the request
+ *     p  an end of the path of a member (union.h): only these are asked
+ *     q  of a find: the query (query_bytes.h)
+ *     s  of a find: the key to begin with, as after a seek
+ *     k  of a get: a key, as often as there are
+ *     c  of a get: the path of a column that is wanted, with a zero byte
+ *     m  of a mark: its name
+ *     n  of a split: how many keys; of a bound: rows; eight bytes
+ *     o  of a bound: the path with a zero byte, and before it '+' or '-'
+ *
+ *     of the answer
+ *     r  a row: four bytes, the size of the key; the key; the same of the row;
+ *        then for each column that matched its path, with a zero byte
+ *     v  a value: a name, a row that was found, a key, a mark
+ *     u  a row that was not found
+ *     z  numbers, eight bytes each
+ *     w  a reason, or words, as text
+ *     f  a failure: a byte, its code, and the message. The last frame
+ *     e  the end. The last frame
+ *
+ * Later versions may add kinds of frames. What an older one does not know fails.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_PEER_H
+#define SERVE_PEER_H
+
+#include "serve/serve_inside.h"
+
+enum peer_frame {
+    PEER_PART = 'p',
+    PEER_QUERY = 'q',
+    PEER_SOUGHT = 's',
+    PEER_KEY = 'k',
+    PEER_COLUMN = 'c',
+    PEER_MARK = 'm',
+    PEER_COUNT = 'n',
+    PEER_ORDER = 'o',
+
+    PEER_ROW = 'r',
+    PEER_VALUE = 'v',
+    PEER_UNFOUND = 'u',
+    PEER_NUMBERS = 'z',
+    PEER_WORDS = 'w',
+    PEER_FAILURE = 'f',
+    PEER_END = 'e',
+};
+
+#define PEER_FRAME_SIZE 5 /* bytes before those of a frame */
+
+/* What is asked. */
+#define PEER_FAMILIES "families"
+#define PEER_EXISTS "exists"
+#define PEER_SIZES "sizes"
+#define PEER_SPLIT "split"
+#define PEER_GET "get"
+#define PEER_READ_MARK "mark"
+#define PEER_BOUND "bound"
+#define PEER_FIND "find"
+
+/* Counts of an explanation, in the order in which a find's end has them. */
+#define PEER_EXPLAIN_COUNT                                                     \
+    ((offsetof(struct colander_explain, some_words) -                          \
+      offsetof(struct colander_explain, rows_expected)) /                      \
+     sizeof(uint64_t))
+
+struct parameters;
+
+/* Appends a frame. */
+COLANDER_CHECKED enum colander_code
+peer_append(struct colander_buffer *bytes, enum peer_frame kind,
+            struct colander_slice data, struct colander_error *err);
+
+/* Takes the first frame off `bytes`. Returns false if it is not whole. */
+bool peer_take(struct colander_slice *bytes, uint8_t *kind,
+               struct colander_slice *data);
+
+/* Makes the writer of what is asked. See find.h about the arguments. */
+enum colander_code peer_ask(struct server *server,
+                            struct parameters *parameters,
+                            struct writer **writer, const char **parameter,
+                            size_t *offset, struct colander_error *err);
+
+#endif

@@ -1,0 +1,1048 @@
+/* See peer_store.h. SPDX-License-Identifier: MIT */
+#include "serve/peer_store.h"
+
+#include "columns/query_bytes.h"
+#include "columns/source.h"
+#include "core/array.h"
+#include "core/bytes.h"
+#include "core/clock.h"
+#include "serve/peer.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define WAIT_MS 10000
+#define CONNECT_MS 3000
+#define POLL_MS 50  /* how often a find looks whether it is cancelled */
+#define IDLE_MAX 16 /* connections that are kept */
+#define REFUSAL_MAX ((size_t)64 << 10)
+#define FRAME_MAX ((size_t)64 << 20) /* a row has 16 MiB */
+#define KEYS_OF_GET 1000
+
+/* A connection. */
+struct line {
+    CURLM *multi;
+    CURL *easy;
+    struct line *next; /* that is idle */
+};
+
+struct peer_store {
+    struct peer_store_options options; /* all copied */
+    struct colander_buffer scope;      /* frames with the parts */
+    struct curl_slist *headers;
+    pthread_mutex_t mutex;
+    struct line *idle;
+    size_t idle_count;
+    char *address;
+    char *ca_file;
+};
+
+/* A request, and the frames of its answer. */
+struct call {
+    struct peer_store *store;
+    struct line *line; /* NULL: none was begun */
+    bool is_added;     /* to its multi */
+    struct colander_buffer body;
+    struct colander_buffer got;
+    size_t at;         /* of `got` is not taken yet */
+    bool is_over;      /* nothing more comes */
+    CURLcode result;   /* then */
+    uint64_t heard_us; /* something came last */
+    char reason[CURL_ERROR_SIZE];
+    const atomic_bool *is_cancelled; /* may be NULL */
+    const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
+};
+
+/* ---------------------------------------------------------- connections --- */
+
+static void
+free_line(struct line *line)
+{
+    if (line == NULL)
+        return;
+    curl_easy_cleanup(line->easy);
+    (void)curl_multi_cleanup(line->multi);
+    free(line);
+}
+
+static struct line *
+take_line(struct peer_store *store)
+{
+    struct line *line;
+
+    pthread_mutex_lock(&store->mutex);
+    line = store->idle;
+    if (line != NULL) {
+        store->idle = line->next;
+        store->idle_count--;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (line != NULL)
+        return line;
+    line = calloc(1, sizeof(*line));
+    if (line == NULL)
+        return NULL;
+    line->multi = curl_multi_init();
+    line->easy = curl_easy_init();
+    if (line->multi != NULL && line->easy != NULL)
+        return line;
+    free_line(line);
+    return NULL;
+}
+
+static void
+return_line(struct peer_store *store, struct line *line)
+{
+    bool is_kept;
+
+    pthread_mutex_lock(&store->mutex);
+    is_kept = store->idle_count < IDLE_MAX;
+    if (is_kept) {
+        line->next = store->idle;
+        store->idle = line;
+        store->idle_count++;
+    }
+    pthread_mutex_unlock(&store->mutex);
+    if (!is_kept)
+        free_line(line);
+}
+
+/* ---------------------------------------------------------------- calls --- */
+
+static size_t
+take_bytes(char *data, size_t size, size_t count, void *context)
+{
+    struct call *call = context;
+
+    call->heard_us = clock_us();
+    if (call->got.size - call->at > FRAME_MAX ||
+        colander_buffer_append(&call->got, data, size * count, NULL) !=
+            COLANDER_OK)
+        return 0;
+    return size * count;
+}
+
+/* The options whose last argument is a long. */
+static void
+set(CURL *easy, CURLoption option, long value)
+{
+    (void)curl_easy_setopt(easy, option, value);
+}
+
+static bool
+set_target(const struct call *call, const char *ask, const char *family)
+{
+    CURL *easy = call->line->easy;
+    char *escaped = curl_easy_escape(easy, family == NULL ? "" : family, 0);
+    char *url = NULL;
+    bool is_set;
+
+    if (escaped == NULL || asprintf(&url, "%s/peer?ask=%s%s%s",
+                                    call->store->address, ask,
+                                    family == NULL ? "" : "&family=",
+                                    escaped) < 0)
+        url = NULL;
+    is_set =
+        url != NULL && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
+    curl_free(escaped);
+    free(url);
+    return is_set;
+}
+
+static void
+set_up(struct call *call)
+{
+    const struct peer_store *store = call->store;
+    CURL *easy = call->line->easy;
+
+    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, store->headers);
+    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
+    if (store->ca_file != NULL)
+        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, store->ca_file);
+    set(easy, CURLOPT_FOLLOWLOCATION, 0);
+    set(easy, CURLOPT_NOSIGNAL, 1);
+    set(easy, CURLOPT_TCP_NODELAY, 1);
+    set(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
+    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.data);
+    set(easy, CURLOPT_POSTFIELDSIZE, (long)call->body.size);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
+    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
+}
+
+/* Begins to ask, with the frames in the body. Does not wait. */
+static enum colander_code
+call_begin(struct call *call, const char *ask, const char *family,
+           struct colander_error *err)
+{
+    int running;
+
+    call->line = take_line(call->store);
+    if (call->line == NULL || !set_target(call, ask, family))
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    set_up(call);
+    call->heard_us = clock_us();
+    if (curl_multi_add_handle(call->line->multi, call->line->easy) !=
+        CURLM_OK)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a request");
+    call->is_added = true;
+    (void)curl_multi_perform(call->line->multi, &running);
+    return COLANDER_OK;
+}
+
+/* Ends the call, whether or not it was answered. It can be begun again. */
+static void
+call_end(struct call *call)
+{
+    long status = 0;
+
+    if (call->line != NULL) {
+        (void)curl_easy_getinfo(call->line->easy, CURLINFO_RESPONSE_CODE,
+                                &status);
+        if (call->is_added)
+            (void)curl_multi_remove_handle(call->line->multi,
+                                           call->line->easy);
+        curl_easy_reset(call->line->easy);
+        if (call->is_over && call->result == CURLE_OK && status == 200)
+            return_line(call->store, call->line);
+        else
+            free_line(call->line);
+    }
+    call->line = NULL;
+    call->is_added = false;
+    call->is_over = false;
+    call->at = 0;
+    colander_buffer_clear(&call->got);
+}
+
+static void
+call_release(struct call *call)
+{
+    call_end(call);
+    colander_buffer_release(&call->got);
+    colander_buffer_release(&call->body);
+}
+
+static enum colander_code
+fail_unreachable(const struct call *call, const char *reason,
+                 struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_BUSY, "node %s: %s",
+                         call->store->address, reason);
+}
+
+/* Fails with what a server has answered instead of frames. */
+static enum colander_code
+fail_refused(const struct call *call, long status, struct colander_error *err)
+{
+    struct colander_json_reader *reader = colander_json_reader_create();
+    const enum colander_code code = status == 404   ? COLANDER_NOT_FOUND
+                                    : status == 400 ? COLANDER_INVALID
+                                                    : COLANDER_BUSY;
+    struct colander_value value = colander_null();
+    struct colander_slice key, row;
+    bool found = false;
+
+    if (reader != NULL && call->got.size < REFUSAL_MAX &&
+        colander_json_reader_row(reader, colander_buffer_slice(&call->got),
+                                 &key, &found, &row, NULL) == COLANDER_OK)
+        (void)!colander_row_get(row, "error.message", &value, &found, NULL);
+    if (found && value.type == COLANDER_STRING)
+        (void)COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
+                            (int)value.bytes.size,
+                            (const char *)value.bytes.data);
+    else
+        (void)COLANDER_FAIL(err, code, "node %s refuses it, with status %ld",
+                            call->store->address, status);
+    colander_json_reader_destroy(reader);
+    return code;
+}
+
+/* Notices whether the transfer is over. */
+static void
+look_for_end(struct call *call)
+{
+    const CURLMsg *message;
+    int left;
+
+    while ((message = curl_multi_info_read(call->line->multi, &left)) != NULL) {
+        if (message->msg != CURLMSG_DONE)
+            continue;
+        call->is_over = true;
+        call->result = message->data.result;
+    }
+}
+
+/* Returns the milliseconds that may be waited now; negative: none, as `code`
+ * says. */
+static int
+time_to_wait(const struct call *call, enum colander_code *code,
+             struct colander_error *err)
+{
+    const uint64_t now = clock_us();
+    const uint64_t wait_ms =
+        call->store->options.wait_ms > 0 ? call->store->options.wait_ms
+                                         : WAIT_MS;
+
+    if (call->is_cancelled != NULL &&
+        atomic_load_explicit(call->is_cancelled, memory_order_relaxed))
+        *code = COLANDER_FAIL(err, COLANDER_CANCELLED,
+                              "the find was cancelled");
+    else if (call->pause_us != NULL && *call->pause_us != 0 &&
+             now >= *call->pause_us)
+        *code = COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
+    else if (now - call->heard_us > wait_ms * 1000)
+        *code = fail_unreachable(call, "it does not answer", err);
+    if (*code != COLANDER_OK)
+        return -1;
+    if (call->pause_us != NULL && *call->pause_us != 0 &&
+        *call->pause_us - now < POLL_MS * UINT64_C(1000))
+        return (int)((*call->pause_us - now) / 1000);
+    return POLL_MS;
+}
+
+/* Waits until more of the answer has come. */
+static enum colander_code
+receive(struct call *call, struct colander_error *err)
+{
+    const size_t size = call->got.size;
+    enum colander_code code = COLANDER_OK;
+    int running;
+
+    for (;;) {
+        int wait_ms;
+
+        (void)curl_multi_perform(call->line->multi, &running);
+        look_for_end(call);
+        if (call->got.size > size || call->is_over)
+            return COLANDER_OK;
+        wait_ms = time_to_wait(call, &code, err);
+        if (wait_ms < 0)
+            return code;
+        (void)curl_multi_poll(call->line->multi, NULL, 0, wait_ms, NULL);
+    }
+}
+
+/* Returns the next frame, borrowed until the next call. */
+static enum colander_code
+next_frame(struct call *call, uint8_t *kind, struct colander_slice *data,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK) {
+        struct colander_slice left = colander_buffer_slice(&call->got);
+        long status = 0;
+
+        left.data += call->at;
+        left.size -= call->at;
+        (void)curl_easy_getinfo(call->line->easy, CURLINFO_RESPONSE_CODE,
+                                &status);
+        if (status == 200 && peer_take(&left, kind, data)) {
+            call->at = call->got.size - left.size;
+            return COLANDER_OK;
+        }
+        if (call->is_over && call->result != CURLE_OK)
+            return fail_unreachable(call,
+                                    call->reason[0] == '\0'
+                                        ? curl_easy_strerror(call->result)
+                                        : call->reason,
+                                    err);
+        if (call->is_over && status != 200)
+            return fail_refused(call, status, err);
+        if (call->is_over)
+            return fail_unreachable(call, "it ended before its answer", err);
+        if (call->at > 0) { /* what was taken is not needed any more */
+            memmove(call->got.data, call->got.data + call->at, left.size);
+            call->got.size = left.size;
+            call->at = 0;
+        }
+        code = receive(call, err);
+    }
+    return code;
+}
+
+static enum colander_code
+fail_malformed(const struct call *call, struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_BUSY,
+                         "node %s answers what this version does not know",
+                         call->store->address);
+}
+
+static enum colander_code
+fail_as(const struct call *call, struct colander_slice data,
+        struct colander_error *err)
+{
+    enum colander_code code = COLANDER_BUSY;
+
+    if (data.size > 0 && data.data[0] > COLANDER_OK &&
+        data.data[0] <= COLANDER_NO_MEMORY)
+        code = (enum colander_code)data.data[0];
+    return COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
+                         data.size > 0 ? (int)data.size - 1 : 0,
+                         data.size > 0 ? (const char *)data.data + 1 : "");
+}
+
+/* --------------------------------------------------------------- values --- */
+
+/* Takes a frame of an answer that is not rows. */
+typedef enum colander_code take_value(void *context, uint8_t kind,
+                                      struct colander_slice data,
+                                      struct colander_error *err);
+
+static enum colander_code
+begin_body(struct call *call, struct colander_error *err)
+{
+    const struct colander_buffer *scope = &call->store->scope;
+
+    colander_buffer_clear(&call->body);
+    return scope->size == 0 ? COLANDER_OK
+                            : colander_buffer_append(&call->body, scope->data,
+                                                     scope->size, err);
+}
+
+/* Asks, and passes on what is answered. Takes the body of the call, which it
+ * releases. */
+static enum colander_code
+ask(struct call *call, const char *what, const char *family, take_value *take,
+    void *context, struct colander_error *err)
+{
+    enum colander_code code = call_begin(call, what, family, err);
+    bool is_end = false;
+
+    while (code == COLANDER_OK && !is_end) {
+        struct colander_slice data;
+        uint8_t kind;
+
+        code = next_frame(call, &kind, &data, err);
+        if (code != COLANDER_OK)
+            break;
+        is_end = kind == PEER_END;
+        if (kind == PEER_FAILURE)
+            code = fail_as(call, data, err);
+        else if (!is_end)
+            code = take(context, kind, data, err);
+        if (code == COLANDER_INVALID && kind != PEER_FAILURE)
+            code = fail_malformed(call, err);
+    }
+    while (code == COLANDER_OK && !call->is_over)
+        code = receive(call, err); /* so that the connection can be kept */
+    call_release(call);
+    return code;
+}
+
+static enum colander_code
+take_name(void *context, uint8_t kind, struct colander_slice data,
+          struct colander_error *err)
+{
+    struct colander_names *names = context;
+    char **grown;
+
+    if (kind != PEER_VALUE)
+        return COLANDER_INVALID;
+    grown = realloc(names->names, (names->count + 1) * sizeof(*grown));
+    if (grown != NULL)
+        names->names = grown;
+    if (grown == NULL || (grown[names->count] = strndup(
+                              (const char *)data.data, data.size)) == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for names");
+    names->count++;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+families(void *context, struct colander_names *names,
+         struct colander_error *err)
+{
+    struct call call = {.store = context};
+    enum colander_code code = begin_body(&call, err);
+
+    *names = (struct colander_names){NULL, 0};
+    if (code == COLANDER_OK)
+        code = ask(&call, PEER_FAMILIES, NULL, take_name, names, err);
+    if (code != COLANDER_OK)
+        colander_names_release(names);
+    return code;
+}
+
+/* A snapshot would have to be held by the server. A find is of one moment. */
+static enum colander_code
+snapshot(void *context, struct colander_snapshot **snapshot,
+         struct colander_error *err)
+{
+    (void)context;
+    (void)err;
+    *snapshot = NULL;
+    return COLANDER_OK;
+}
+
+struct numbers {
+    uint64_t list[1 + PEER_EXPLAIN_COUNT];
+    size_t count;
+};
+
+static enum colander_code
+take_numbers(void *context, uint8_t kind, struct colander_slice data,
+             struct colander_error *err)
+{
+    struct numbers *numbers = context;
+
+    (void)err;
+    if (kind != PEER_NUMBERS || data.size % sizeof(uint64_t) != 0)
+        return COLANDER_INVALID;
+    for (size_t at = 0; at < data.size; at += sizeof(uint64_t)) {
+        if (numbers->count < sizeof(numbers->list) / sizeof(numbers->list[0]))
+            numbers->list[numbers->count++] = bytes_get_be64(data.data + at);
+    }
+    return COLANDER_OK;
+}
+
+static enum colander_code
+ask_numbers(struct peer_store *store, const char *what, const char *family,
+            size_t wanted, struct numbers *numbers, struct colander_error *err)
+{
+    struct call call = {.store = store};
+    enum colander_code code = begin_body(&call, err);
+
+    numbers->count = 0;
+    if (code == COLANDER_OK)
+        code = ask(&call, what, family, take_numbers, numbers, err);
+    if (code == COLANDER_OK && numbers->count < wanted)
+        code = fail_malformed(&call, err);
+    return code;
+}
+
+static enum colander_code
+exists(void *context, const char *family, bool *exists,
+       struct colander_error *err)
+{
+    struct numbers numbers;
+    const enum colander_code code =
+        ask_numbers(context, PEER_EXISTS, family, 1, &numbers, err);
+
+    *exists = code == COLANDER_OK && numbers.list[0] != 0;
+    return code;
+}
+
+static enum colander_code
+sizes(void *context, const char *family, struct colander_family_sizes *sizes,
+      struct colander_error *err)
+{
+    struct numbers numbers;
+    const size_t wanted = 4 + 2 * COLANDER_LEVELS_MAX;
+    const enum colander_code code =
+        ask_numbers(context, PEER_SIZES, family, wanted, &numbers, err);
+
+    memset(sizes, 0, sizeof(*sizes));
+    if (code != COLANDER_OK)
+        return code;
+    sizes->key_count = numbers.list[0];
+    sizes->sst_count = numbers.list[1];
+    sizes->sst_size = numbers.list[2];
+    sizes->unflushed_size = numbers.list[3];
+    for (size_t i = 0; i < COLANDER_LEVELS_MAX; i++) {
+        sizes->levels[i].sst_count = numbers.list[4 + 2 * i];
+        sizes->levels[i].sst_size = numbers.list[5 + 2 * i];
+    }
+    return COLANDER_OK;
+}
+
+/* Values of an answer, copied into buffers of the caller. */
+struct values {
+    struct colander_buffer *list;
+    bool *found; /* of each; NULL: all are */
+    size_t count;
+    size_t max;
+};
+
+static enum colander_code
+take_values(void *context, uint8_t kind, struct colander_slice data,
+            struct colander_error *err)
+{
+    struct values *values = context;
+    struct colander_buffer *value = &values->list[values->count];
+    enum colander_code code = COLANDER_OK;
+
+    if (values->count == values->max ||
+        (kind != PEER_VALUE &&
+         (kind != PEER_UNFOUND || values->found == NULL)))
+        return COLANDER_INVALID;
+    colander_buffer_clear(value);
+    if (data.size > 0)
+        code = colander_buffer_append(value, data.data, data.size, err);
+    if (values->found != NULL)
+        values->found[values->count] = kind == PEER_VALUE;
+    values->count++;
+    return code;
+}
+
+static enum colander_code
+append_count(struct call *call, uint64_t count, struct colander_error *err)
+{
+    uint8_t number[sizeof(uint64_t)];
+
+    bytes_put_be64(number, count);
+    return peer_append(&call->body, PEER_COUNT,
+                       colander_slice_of(number, sizeof(number)), err);
+}
+
+static enum colander_code
+split_keys(void *context, const char *family, struct colander_buffer *keys,
+           size_t count, size_t *found, struct colander_error *err)
+{
+    struct call call = {.store = context};
+    struct values values = {.list = keys, .max = count};
+    enum colander_code code = begin_body(&call, err);
+
+    if (code == COLANDER_OK)
+        code = append_count(&call, count, err);
+    if (code == COLANDER_OK)
+        code = ask(&call, PEER_SPLIT, family, take_values, &values, err);
+    *found = code == COLANDER_OK ? values.count : 0;
+    return code;
+}
+
+static enum colander_code
+mark(void *context, const char *family, struct colander_slice name,
+     struct colander_buffer *value, bool *found, struct colander_error *err)
+{
+    struct call call = {.store = context};
+    struct values values = {.list = value, .max = 1};
+    enum colander_code code = begin_body(&call, err);
+
+    if (code == COLANDER_OK)
+        code = peer_append(&call.body, PEER_MARK, name, err);
+    if (code == COLANDER_OK)
+        code = ask(&call, PEER_READ_MARK, family, take_values, &values, err);
+    *found = code == COLANDER_OK && values.count == 1;
+    return code;
+}
+
+/* Gets some rows. */
+static enum colander_code
+get_some(struct peer_store *store, const char *family,
+         const struct colander_slice *keys, size_t count,
+         const struct colander_read *read, struct colander_buffer *rows,
+         bool *found, struct colander_error *err)
+{
+    struct call call = {.store = store};
+    struct values values = {.list = rows, .found = found, .max = count};
+    enum colander_code code = begin_body(&call, err);
+
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+        code = peer_append(&call.body, PEER_KEY, keys[i], err);
+    for (size_t i = 0; read != NULL && read->paths != NULL &&
+                       i < read->path_count && code == COLANDER_OK;
+         i++)
+        code = peer_append(
+            &call.body, PEER_COLUMN,
+            colander_slice_of(read->paths[i], strlen(read->paths[i]) + 1), err);
+    if (code == COLANDER_OK)
+        code = ask(&call, PEER_GET, family, take_values, &values, err);
+    if (code == COLANDER_OK && values.count < count)
+        code = fail_malformed(&call, err);
+    return code;
+}
+
+static enum colander_code
+get_many(void *context, const char *family, const struct colander_slice *keys,
+         size_t count, const struct colander_read *read,
+         struct colander_buffer *rows, bool *found, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t at = 0; at < count && code == COLANDER_OK; at += KEYS_OF_GET) {
+        const size_t some =
+            count - at < KEYS_OF_GET ? count - at : KEYS_OF_GET;
+
+        code = get_some(context, family, keys + at, some, read, rows + at,
+                        found + at, err);
+    }
+    return code;
+}
+
+static enum colander_code
+order_bound(void *context, const char *family, const char *path,
+            bool is_descending, uint64_t rows, struct colander_buffer *bytes,
+            struct colander_value *bound, bool *found,
+            struct colander_error *err)
+{
+    struct call call = {.store = context};
+    struct colander_buffer order = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct values values = {.list = &key, .max = 1};
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    size_t count = 0;
+    enum colander_code code = begin_body(&call, err);
+
+    if (code == COLANDER_OK)
+        code =
+            colander_buffer_append(&order, is_descending ? "-" : "+", 1, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&order, path, strlen(path) + 1, err);
+    if (code == COLANDER_OK)
+        code = append_count(&call, rows, err);
+    if (code == COLANDER_OK)
+        code = peer_append(&call.body, PEER_ORDER,
+                           colander_buffer_slice(&order), err);
+    if (code == COLANDER_OK)
+        code = ask(&call, PEER_BOUND, family, take_values, &values, err);
+    if (code == COLANDER_OK && values.count == 1)
+        code = colander_key_decode(colander_buffer_slice(&key), parts, &count,
+                                   bytes, err);
+    *found = code == COLANDER_OK && count == 1;
+    if (*found)
+        *bound = parts[0];
+    colander_buffer_release(&order);
+    colander_buffer_release(&key);
+    return code;
+}
+
+/* ---------------------------------------------------------------- finds --- */
+
+struct peer_find {
+    struct call call;
+    char *family;
+    struct colander_buffer query;
+    atomic_bool is_cancelled;
+    uint64_t pause_us;
+    bool is_end;
+    const char **columns; /* of the row, in the frame */
+    size_t column_capacity;
+    struct colander_explain explain;
+    unsigned words; /* texts of the explanation that have come */
+};
+
+/* Reasons are static, and the server's are not: what is not one of a few that
+ * are expected is not told. */
+static const char *
+known_reason(struct colander_slice text)
+{
+    static const char *const reasons[] = {
+        "value filters know the rows",
+        "the family has no rows yet",
+        "no key is in the range",
+        "no row is wanted",
+        "only one key is in the range",
+        "value filters would not be faster",
+        "there are no conditions",
+    };
+
+    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
+        if (colander_slice_equal(text, colander_slice_text(reasons[i])))
+            return reasons[i];
+    }
+    return "as other nodes say";
+}
+
+static enum colander_code
+begin_find(struct peer_find *find, const struct colander_slice *sought,
+           struct colander_error *err)
+{
+    enum colander_code code = begin_body(&find->call, err);
+
+    if (code == COLANDER_OK)
+        code = peer_append(&find->call.body, PEER_QUERY,
+                           colander_buffer_slice(&find->query), err);
+    if (code == COLANDER_OK && sought != NULL)
+        code = peer_append(&find->call.body, PEER_SOUGHT, *sought, err);
+    memset(&find->explain, 0, sizeof(find->explain));
+    find->explain.plan = COLANDER_PLAN_NOTHING;
+    find->explain.reason = "its node has not answered yet";
+    find->is_end = false;
+    find->words = 0;
+    return code == COLANDER_OK
+               ? call_begin(&find->call, PEER_FIND, find->family, err)
+               : code;
+}
+
+static void
+find_close(void *context)
+{
+    struct peer_find *find = context;
+
+    call_release(&find->call);
+    colander_buffer_release(&find->query);
+    free(find->columns);
+    free(find->family);
+    free(find);
+}
+
+static enum colander_code
+find_open(void *context, const char *family, const struct colander_query *query,
+          void **found, struct colander_error *err)
+{
+    struct peer_find *find = calloc(1, sizeof(*find));
+    enum colander_code code;
+
+    *found = NULL;
+    if (find == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
+    find->call.store = context;
+    find->call.is_cancelled = &find->is_cancelled;
+    find->call.pause_us = &find->pause_us;
+    find->family = strdup(family);
+    code = find->family == NULL
+               ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find")
+               : colander_query_encode(query, &find->query, err);
+    if (code == COLANDER_OK)
+        code = begin_find(find, NULL, err);
+    if (code != COLANDER_OK) {
+        find_close(find);
+        return code;
+    }
+    *found = find;
+    return COLANDER_OK;
+}
+
+static struct colander_slice
+take_sized(struct colander_slice *bytes, bool *is_bad)
+{
+    struct colander_slice part = {NULL, 0};
+    size_t size;
+
+    *is_bad = *is_bad || bytes->size < sizeof(uint32_t);
+    if (*is_bad)
+        return part;
+    size = bytes_get_be32(bytes->data);
+    bytes->data += sizeof(uint32_t);
+    bytes->size -= sizeof(uint32_t);
+    *is_bad = size > bytes->size;
+    if (*is_bad)
+        return part;
+    part = colander_slice_of(bytes->data, size);
+    bytes->data += size;
+    bytes->size -= size;
+    return part;
+}
+
+/* Makes a result of a frame, which it borrows from. */
+static enum colander_code
+take_row(struct peer_find *find, struct colander_slice data,
+         struct colander_result *row, struct colander_error *err)
+{
+    bool is_bad = false;
+    size_t count = 0;
+    enum colander_code code = COLANDER_OK;
+
+    memset(row, 0, sizeof(*row));
+    row->key = take_sized(&data, &is_bad);
+    row->row = take_sized(&data, &is_bad);
+    is_bad = is_bad || row->key.size == 0 ||
+             (data.size > 0 && data.data[data.size - 1] != 0);
+    while (!is_bad && data.size > 0 && code == COLANDER_OK) {
+        const char *path = (const char *)data.data;
+        const size_t size = strlen(path) + 1;
+
+        code = array_reserve(&find->columns, count, &find->column_capacity, 1,
+                             err);
+        if (code == COLANDER_OK)
+            find->columns[count++] = path;
+        data.data += size;
+        data.size -= size;
+    }
+    if (code == COLANDER_OK && !is_bad)
+        code = colander_row_check(row->row, err);
+    row->columns.paths = find->columns;
+    row->columns.count = count;
+    return is_bad ? fail_malformed(&find->call, err) : code;
+}
+
+static void
+take_explanation(struct peer_find *find, uint8_t kind,
+                 struct colander_slice data)
+{
+    struct colander_explain *explain = &find->explain;
+    struct numbers numbers = {.count = 0};
+
+    if (kind == PEER_NUMBERS &&
+        take_numbers(&numbers, kind, data, NULL) == COLANDER_OK &&
+        numbers.count == 1 + PEER_EXPLAIN_COUNT &&
+        numbers.list[0] <= COLANDER_PLAN_NOTHING) {
+        explain->plan = (enum colander_plan)numbers.list[0];
+        memcpy(&explain->rows_expected, numbers.list + 1,
+               PEER_EXPLAIN_COUNT * sizeof(uint64_t));
+    }
+    if (kind == PEER_WORDS && find->words++ == 0)
+        explain->reason = known_reason(data);
+    else if (kind == PEER_WORDS)
+        (void)snprintf(explain->some_words, sizeof(explain->some_words),
+                       "%.*s", (int)data.size, (const char *)data.data);
+}
+
+static enum colander_code
+find_next(void *context, bool *is_row, struct colander_result *result,
+          struct colander_error *err)
+{
+    struct peer_find *find = context;
+    enum colander_code code = COLANDER_OK;
+
+    *is_row = false;
+    while (code == COLANDER_OK && !find->is_end && !*is_row) {
+        struct colander_slice data;
+        uint8_t kind;
+
+        code = next_frame(&find->call, &kind, &data, err);
+        if (code != COLANDER_OK)
+            return code;
+        if (kind == PEER_FAILURE)
+            return fail_as(&find->call, data, err);
+        find->is_end = kind == PEER_END;
+        if (kind == PEER_ROW) {
+            code = take_row(find, data, result, err);
+            *is_row = code == COLANDER_OK;
+        } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
+            take_explanation(find, kind, data);
+        } else if (!find->is_end) {
+            code = fail_malformed(&find->call, err);
+        }
+    }
+    return code;
+}
+
+static enum colander_code
+find_seek(void *context, struct colander_slice key, struct colander_error *err)
+{
+    struct peer_find *find = context;
+    struct colander_buffer copy = COLANDER_BUFFER_EMPTY;
+    struct colander_slice sought;
+    enum colander_code code = COLANDER_OK;
+
+    if (key.size > 0) /* it may be that of the row, in what call_end frees */
+        code = colander_buffer_append(&copy, key.data, key.size, err);
+    sought = colander_buffer_slice(&copy);
+    if (code == COLANDER_OK) {
+        call_end(&find->call);
+        code = begin_find(find, &sought, err);
+    }
+    colander_buffer_release(&copy);
+    return code;
+}
+
+static void
+find_cancel(void *context)
+{
+    struct peer_find *find = context;
+
+    atomic_store_explicit(&find->is_cancelled, true, memory_order_relaxed);
+}
+
+static void
+find_pause(void *context, uint64_t time_us)
+{
+    struct peer_find *find = context;
+
+    find->pause_us = time_us == 0 ? 0 : clock_us() + time_us;
+}
+
+static void
+find_explain(const void *context, struct colander_explain *explain)
+{
+    const struct peer_find *find = context;
+
+    *explain = find->explain;
+}
+
+/* ---------------------------------------------------------------- store --- */
+
+static void
+closed(void *context)
+{
+    struct peer_store *store = context;
+
+    while (store->idle != NULL) {
+        struct line *line = store->idle;
+
+        store->idle = line->next;
+        free_line(line);
+    }
+    curl_slist_free_all(store->headers);
+    pthread_mutex_destroy(&store->mutex);
+    colander_buffer_release(&store->scope);
+    free(store->address);
+    free(store->ca_file);
+    free(store);
+}
+
+static bool
+add_header(struct peer_store *store, const char *line)
+{
+    struct curl_slist *list = curl_slist_append(store->headers, line);
+
+    if (list != NULL)
+        store->headers = list;
+    return list != NULL;
+}
+
+/* Copies the options. Returns false if memory is short. */
+static bool
+copy_options(struct peer_store *store, const struct peer_store_options *options)
+{
+    char *line = NULL;
+    bool is_copied;
+
+    store->options.wait_ms = options->wait_ms;
+    store->address = strdup(options->address);
+    is_copied = store->address != NULL && add_header(store, "Expect:");
+    if (is_copied && options->ca_file != NULL) {
+        store->ca_file = strdup(options->ca_file);
+        is_copied = store->ca_file != NULL;
+    }
+    if (is_copied && options->token != NULL) {
+        is_copied = asprintf(&line, "Authorization: Bearer %s",
+                             options->token) >= 0 &&
+                    add_header(store, line);
+        free(line);
+    }
+    for (size_t i = 0; i < options->part_count && is_copied; i++)
+        is_copied = peer_append(&store->scope, PEER_PART,
+                                colander_slice_of(options->parts[i],
+                                                  strlen(options->parts[i]) +
+                                                      1),
+                                NULL) == COLANDER_OK;
+    return is_copied;
+}
+
+enum colander_code
+peer_store_open(const struct peer_store_options *options,
+                struct colander_store **store, struct colander_error *err)
+{
+    struct peer_store *created = calloc(1, sizeof(*created));
+    struct colander_source source = {
+        .context = created,
+        .closed = closed,
+        .families = families,
+        .snapshot = snapshot,
+        .exists = exists,
+        .sizes = sizes,
+        .split_keys = split_keys,
+        .mark = mark,
+        .get_many = get_many,
+        .order_bound = order_bound,
+        .find = find_open,
+        .find_next = find_next,
+        .find_seek = find_seek,
+        .find_cancel = find_cancel,
+        .find_pause = find_pause,
+        .find_explain = find_explain,
+        .find_close = find_close,
+    };
+
+    *store = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open '%s'",
+                             options->address);
+    pthread_mutex_init(&created->mutex, NULL);
+    if (!copy_options(created, options)) {
+        closed(created);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open '%s'",
+                             options->address);
+    }
+    source.name = created->address;
+    return colander_store_open_source(&source, store, err);
+}
