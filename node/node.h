@@ -48,7 +48,13 @@ struct node_options {
                               * minutes */
     uint64_t checkpoints;   /* how many are kept; 0: three */
     unsigned look_ms;       /* how often new families are looked for; 0: ten
-                              * seconds */
+                             * seconds */
+    unsigned say_ms;    /* how often it says that it is there; 0: a second */
+    unsigned lost_ms;   /* another one that has not said so for that long is
+                         * lost; 0: ten seconds */
+    const char *token;  /* that all nodes want; NULL: none */
+    const char *ca_file; /* certificates that sign theirs; NULL: those of the
+                          * system */
     uint64_t memory_budget; /* bytes of all stores; 0: the default */
 
     /* Gets a line about what happened, of any thread. */

@@ -577,22 +577,20 @@ partition_free(struct partition *partition, struct colander_error *err)
     return code;
 }
 
-static enum colander_code
-join_settings(struct partition *partition, struct colander_error *err)
+enum colander_code
+node_settings(const struct cluster *cluster, const struct node_options *options,
+              const char ***settings, size_t *count, struct colander_error *err)
 {
-    const struct node_options *options = partition->setup.options;
-    const struct cluster_texts *first =
-        &cluster_definition(partition->setup.cluster)->settings;
-    const size_t count = first->count + options->setting_count;
+    const struct cluster_texts *first = &cluster_definition(cluster)->settings;
 
-    partition->settings = calloc(count + 1, sizeof(*partition->settings));
-    if (partition->settings == NULL)
+    *count = first->count + options->setting_count;
+    *settings = calloc(*count + 1, sizeof(**settings));
+    if (*settings == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
     for (size_t i = 0; i < first->count; i++)
-        partition->settings[i] = first->items[i];
+        (*settings)[i] = first->items[i];
     for (size_t i = 0; i < options->setting_count; i++)
-        partition->settings[first->count + i] = options->settings[i];
-    partition->setting_count = count;
+        (*settings)[first->count + i] = options->settings[i];
     return COLANDER_OK;
 }
 
@@ -627,7 +625,8 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.number = setup->number;
     partition->state.applied = -1;
     partition->state.checkpoint = -1;
-    code = join_settings(partition, err);
+    code = node_settings(setup->cluster, setup->options, &partition->settings,
+                         &partition->setting_count, err);
     if (code == COLANDER_OK)
         code =
             cluster_partition_address(setup->cluster, family->name,

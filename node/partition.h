@@ -66,4 +66,11 @@ void partition_join(struct partition *partition);
 COLANDER_CHECKED enum colander_code partition_free(struct partition *partition,
                                                    struct colander_error *err);
 
+/* Sets *settings to those of librdkafka: of the cluster, and then of the node.
+ * The caller frees the array; the texts are borrowed. */
+COLANDER_CHECKED enum colander_code
+node_settings(const struct cluster *cluster, const struct node_options *options,
+              const char ***settings, size_t *count,
+              struct colander_error *err);
+
 #endif
