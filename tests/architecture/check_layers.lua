@@ -49,6 +49,7 @@ local published = {
     ["columns/rows.h"] = true,
     ["columns/runs.h"] = true,
     ["columns/union.h"] = true,
+    ["columns/query_bytes.h"] = true,
     ["columns/source.h"] = true,
     ["columns/unchecked.h"] = true,
     ["columns/words.h"] = true,
