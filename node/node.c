@@ -44,7 +44,7 @@ struct node {
     char *topic;             /* of the members */
     const char **settings;   /* of librdkafka */
     struct members *members; /* NULL: it is alone */
-    pthread_t keeper; /* starts, gives up and frees partitions */
+    pthread_t keeper;        /* starts, gives up and frees partitions */
     bool has_keeper;
 
     /* Taken before the other one. */
@@ -199,8 +199,8 @@ order_nodes(const struct node *node, const struct cluster_family *family,
             uint32_t partition, size_t order[CLUSTER_REPLICAS_MAX])
 {
     const char *names[MEMBERS_MAX + 1];
-    size_t count = node->node_count < MEMBERS_MAX ? node->node_count
-                                                  : MEMBERS_MAX;
+    size_t count =
+        node->node_count < MEMBERS_MAX ? node->node_count : MEMBERS_MAX;
 
     for (size_t i = 0; i < count; i++)
         names[i] = node->nodes[i].name;
@@ -297,9 +297,8 @@ try_route(struct node *node, struct colander_error *err)
     for (size_t i = 0; i < node->family_count && code == COLANDER_OK; i++) {
         const struct node_family *family = node->families[i];
 
-        for (uint32_t j = 0; j < family->definition.partition_count &&
-                             code == COLANDER_OK;
-             j++)
+        for (uint32_t j = 0;
+             j < family->definition.partition_count && code == COLANDER_OK; j++)
             code = add_route(node, family, j, &routes[count++], &texts, err);
     }
     pthread_mutex_unlock(&node->mutex);

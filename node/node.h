@@ -49,10 +49,10 @@ struct node_options {
     uint64_t checkpoints;   /* how many are kept; 0: three */
     unsigned look_ms;       /* how often new families are looked for; 0: ten
                              * seconds */
-    unsigned say_ms;    /* how often it says that it is there; 0: a second */
-    unsigned lost_ms;   /* another one that has not said so for that long is
+    unsigned say_ms;     /* how often it says that it is there; 0: a second */
+    unsigned lost_ms;    /* another one that has not said so for that long is
                          * lost; 0: ten seconds */
-    const char *token;  /* that all nodes want; NULL: none */
+    const char *token;   /* that all nodes want; NULL: none */
     const char *ca_file; /* certificates that sign theirs; NULL: those of the
                           * system */
     uint64_t memory_budget; /* bytes of all stores; 0: the default */
@@ -66,16 +66,15 @@ struct node;
 
 /* Opens the cluster. Fails with BUSY if another process has the directory, with
  * INVALID if that is of another cluster, and as cluster_open. */
-COLANDER_CHECKED enum colander_code node_open(const struct node_options *options,
-                                              struct node **node,
-                                              struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+node_open(const struct node_options *options, struct node **node,
+          struct colander_error *err);
 
 /* Begins to have partitions. Other nodes ask at `address` (copied), as
  * http://10.0.0.7:7411, for what is in its stores (node_open_parts); NULL if it
  * is alone. */
-COLANDER_CHECKED enum colander_code node_join(struct node *node,
-                                              const char *address,
-                                              struct colander_error *err);
+COLANDER_CHECKED enum colander_code
+node_join(struct node *node, const char *address, struct colander_error *err);
 
 /* Returns a store, for reading, that has the rows of all partitions. Borrowed.
  * Its name is that of the directory. */

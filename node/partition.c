@@ -23,6 +23,7 @@
 
 struct partition {
     struct partition_setup setup;
+    char *name; /* FAMILY/0017 */
     char *path;            /* of the store */
     char *fresh_path;      /* of one that is being restored */
     char *objects;         /* the address of its checkpoints */
@@ -530,7 +531,8 @@ void
 partition_stop(struct partition *partition, bool gives_up)
 {
     pthread_mutex_lock(&partition->lock);
-    partition->gives_up = gives_up;
+    if (gives_up)
+        partition->gives_up = true;
     partition->is_stopped = true;
     if (partition->load != NULL)
         colander_load_cancel(partition->load);
@@ -605,8 +607,8 @@ prepare(struct partition *partition, struct colander_error *err)
                  setup->number) < 0)
         partition->name = NULL;
     if (partition->name == NULL ||
-        asprintf(&partition->path, "%s/%s", setup->directory,
-                 partition->name) < 0)
+        asprintf(&partition->path, "%s/%s", setup->directory, partition->name) <
+            0)
         partition->path = NULL;
     if (partition->name == NULL ||
         asprintf(&partition->fresh_path, "%s/%s.new", setup->directory,

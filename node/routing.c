@@ -88,8 +88,8 @@ no_family(void *context, const char *family, bool *exists,
 }
 
 static enum colander_code
-no_sizes(void *context, const char *family,
-         struct colander_family_sizes *sizes, struct colander_error *err)
+no_sizes(void *context, const char *family, struct colander_family_sizes *sizes,
+         struct colander_error *err)
 {
     (void)context;
     (void)family;
@@ -462,8 +462,8 @@ routing_close(struct routing *routing, struct colander_error *err)
     if (routing == NULL)
         return COLANDER_OK;
     code = colander_store_close(routing->all, err);
-    closed = colander_store_close(routing->here,
-                                  code == COLANDER_OK ? err : NULL);
+    closed =
+        colander_store_close(routing->here, code == COLANDER_OK ? err : NULL);
     if (code == COLANDER_OK)
         code = closed;
     old = routing->peers;

@@ -19,9 +19,9 @@ struct routing_options {
 
 /* Where a partition is read. */
 struct route {
-    const char *partition; /* FAMILY/0017 */
+    const char *partition;        /* FAMILY/0017 */
     struct colander_store *store; /* here; NULL: it is not */
-    const char *address;   /* of the node that is asked if it is not read here;
+    const char *address; /* of the node that is asked if it is not read here;
                             * NULL: it is read here, or nowhere */
 };
 
@@ -41,9 +41,10 @@ struct colander_store *routing_here(const struct routing *routing);
  * is not among them is not used by new reads once this returns. It fails only
  * with NO_MEMORY; then some partitions may be read where they were before, so it
  * is to be tried again. */
-COLANDER_CHECKED enum colander_code
-routing_set(struct routing *routing, const struct route *routes, size_t count,
-            struct colander_error *err);
+COLANDER_CHECKED enum colander_code routing_set(struct routing *routing,
+                                                const struct route *routes,
+                                                size_t count,
+                                                struct colander_error *err);
 
 /* NULL is allowed. */
 COLANDER_CHECKED enum colander_code routing_close(struct routing *routing,

@@ -41,7 +41,7 @@ struct peer {
     uint64_t count;
     const char *order;
 
-    struct colander_query_bytes *decoded;
+    struct colander_decoded_query *decoded;
     struct colander_cursor *cursor;
 };
 
@@ -140,8 +140,8 @@ add_key(struct peer *peer, struct colander_slice key,
     enum colander_code code = COLANDER_OK;
 
     if (peer->key_count == KEYS_MAX)
-        return COLANDER_FAIL(err, COLANDER_LIMIT,
-                             "a get has more than %d keys", KEYS_MAX);
+        return COLANDER_FAIL(err, COLANDER_LIMIT, "a get has more than %d keys",
+                             KEYS_MAX);
     code = array_reserve(&peer->keys, peer->key_count, &peer->key_capacity, 1,
                          err);
     if (code == COLANDER_OK)
@@ -333,8 +333,8 @@ append_mark(struct peer *peer, struct colander_buffer *bytes,
         colander_family_mark(peer->family, peer->mark, &value, &found, err);
 
     if (code == COLANDER_OK && found)
-        code = peer_append(bytes, PEER_VALUE, colander_buffer_slice(&value),
-                           err);
+        code =
+            peer_append(bytes, PEER_VALUE, colander_buffer_slice(&value), err);
     colander_buffer_release(&value);
     return code;
 }
@@ -431,9 +431,9 @@ begin_find(struct peer *peer, struct answer *answer, struct colander_error *err)
         colander_query_decode(peer->query, &peer->decoded, err);
 
     if (code == COLANDER_OK)
-        code = colander_family_find(
-            peer->family, colander_query_of_bytes(peer->decoded),
-            &peer->cursor, err);
+        code = colander_family_find(peer->family,
+                                    colander_decoded_query_get(peer->decoded),
+                                    &peer->cursor, err);
     if (code != COLANDER_OK)
         return code;
     peer->answer = answer;
@@ -486,10 +486,10 @@ open_asked(struct peer *peer, const char *family, struct colander_error *err)
         peer->is_part = code == COLANDER_OK;
     }
     if (code == COLANDER_OK && peer->kind->has_family)
-        code = family == NULL
-                   ? COLANDER_FAIL(err, COLANDER_INVALID, "no family is named")
-                   : colander_family_open(peer->store, family, &peer->family,
-                                          err);
+        code =
+            family == NULL
+                ? COLANDER_FAIL(err, COLANDER_INVALID, "no family is named")
+                : colander_family_open(peer->store, family, &peer->family, err);
     return code;
 }
 
@@ -535,7 +535,7 @@ destroy(struct writer *writer)
     if (peer->answer != NULL)
         answer_watch(peer->answer, NULL);
     colander_cursor_close(peer->cursor);
-    colander_query_bytes_destroy(peer->decoded);
+    colander_decoded_query_destroy(peer->decoded);
     colander_family_close(peer->family);
     if (peer->is_part)
         (void)!colander_store_close(peer->store, NULL); /* has no handles */

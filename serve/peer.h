@@ -75,9 +75,10 @@ enum peer_frame {
 struct parameters;
 
 /* Appends a frame. */
-COLANDER_CHECKED enum colander_code
-peer_append(struct colander_buffer *bytes, enum peer_frame kind,
-            struct colander_slice data, struct colander_error *err);
+COLANDER_CHECKED enum colander_code peer_append(struct colander_buffer *bytes,
+                                                enum peer_frame kind,
+                                                struct colander_slice data,
+                                                struct colander_error *err);
 
 /* Takes the first frame off `bytes`. Returns false if it is not whole. */
 bool peer_take(struct colander_slice *bytes, uint8_t *kind,

@@ -138,10 +138,9 @@ set_target(const struct call *call, const char *ask, const char *family)
     char *url = NULL;
     bool is_set;
 
-    if (escaped == NULL || asprintf(&url, "%s/peer?ask=%s%s%s",
-                                    call->store->address, ask,
-                                    family == NULL ? "" : "&family=",
-                                    escaped) < 0)
+    if (escaped == NULL ||
+        asprintf(&url, "%s/peer?ask=%s%s%s", call->store->address, ask,
+                 family == NULL ? "" : "&family=", escaped) < 0)
         url = NULL;
     is_set =
         url != NULL && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
@@ -185,8 +184,7 @@ call_begin(struct call *call, const char *ask, const char *family,
                              "no memory for a request");
     set_up(call);
     call->heard_us = clock_us();
-    if (curl_multi_add_handle(call->line->multi, call->line->easy) !=
-        CURLM_OK)
+    if (curl_multi_add_handle(call->line->multi, call->line->easy) != CURLM_OK)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a request");
     call->is_added = true;
@@ -204,8 +202,7 @@ call_end(struct call *call)
         (void)curl_easy_getinfo(call->line->easy, CURLINFO_RESPONSE_CODE,
                                 &status);
         if (call->is_added)
-            (void)curl_multi_remove_handle(call->line->multi,
-                                           call->line->easy);
+            (void)curl_multi_remove_handle(call->line->multi, call->line->easy);
         curl_easy_reset(call->line->easy);
         if (call->is_over && call->result == CURLE_OK && status == 200)
             return_line(call->store, call->line);
@@ -284,14 +281,14 @@ time_to_wait(const struct call *call, enum colander_code *code,
              struct colander_error *err)
 {
     const uint64_t now = clock_us();
-    const uint64_t wait_ms =
-        call->store->options.wait_ms > 0 ? call->store->options.wait_ms
-                                         : WAIT_MS;
+    const uint64_t wait_ms = call->store->options.wait_ms > 0
+                                 ? call->store->options.wait_ms
+                                 : WAIT_MS;
 
     if (call->is_cancelled != NULL &&
         atomic_load_explicit(call->is_cancelled, memory_order_relaxed))
-        *code = COLANDER_FAIL(err, COLANDER_CANCELLED,
-                              "the find was cancelled");
+        *code =
+            COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
     else if (call->pause_us != NULL && *call->pause_us != 0 &&
              now >= *call->pause_us)
         *code = COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
@@ -448,8 +445,8 @@ take_name(void *context, uint8_t kind, struct colander_slice data,
     grown = realloc(names->names, (names->count + 1) * sizeof(*grown));
     if (grown != NULL)
         names->names = grown;
-    if (grown == NULL || (grown[names->count] = strndup(
-                              (const char *)data.data, data.size)) == NULL)
+    if (grown == NULL || (grown[names->count] = strndup((const char *)data.data,
+                                                        data.size)) == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for names");
     names->count++;
     return COLANDER_OK;
@@ -569,8 +566,7 @@ take_values(void *context, uint8_t kind, struct colander_slice data,
     enum colander_code code = COLANDER_OK;
 
     if (values->count == values->max ||
-        (kind != PEER_VALUE &&
-         (kind != PEER_UNFOUND || values->found == NULL)))
+        (kind != PEER_VALUE && (kind != PEER_UNFOUND || values->found == NULL)))
         return COLANDER_INVALID;
     colander_buffer_clear(value);
     if (data.size > 0)
@@ -657,8 +653,7 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
     enum colander_code code = COLANDER_OK;
 
     for (size_t at = 0; at < count && code == COLANDER_OK; at += KEYS_OF_GET) {
-        const size_t some =
-            count - at < KEYS_OF_GET ? count - at : KEYS_OF_GET;
+        const size_t some = count - at < KEYS_OF_GET ? count - at : KEYS_OF_GET;
 
         code = get_some(context, family, keys + at, some, read, rows + at,
                         found + at, err);
@@ -724,12 +719,9 @@ static const char *
 known_reason(struct colander_slice text)
 {
     static const char *const reasons[] = {
-        "value filters know the rows",
-        "the family has no rows yet",
-        "no key is in the range",
-        "no row is wanted",
-        "only one key is in the range",
-        "value filters would not be faster",
+        "value filters know the rows",  "the family has no rows yet",
+        "no key is in the range",       "no row is wanted",
+        "only one key is in the range", "value filters would not be faster",
         "there are no conditions",
     };
 
@@ -871,8 +863,8 @@ take_explanation(struct peer_find *find, uint8_t kind,
     if (kind == PEER_WORDS && find->words++ == 0)
         explain->reason = known_reason(data);
     else if (kind == PEER_WORDS)
-        (void)snprintf(explain->some_words, sizeof(explain->some_words),
-                       "%.*s", (int)data.size, (const char *)data.data);
+        (void)snprintf(explain->some_words, sizeof(explain->some_words), "%.*s",
+                       (int)data.size, (const char *)data.data);
 }
 
 static enum colander_code
@@ -994,17 +986,17 @@ copy_options(struct peer_store *store, const struct peer_store_options *options)
         is_copied = store->ca_file != NULL;
     }
     if (is_copied && options->token != NULL) {
-        is_copied = asprintf(&line, "Authorization: Bearer %s",
-                             options->token) >= 0 &&
-                    add_header(store, line);
+        is_copied =
+            asprintf(&line, "Authorization: Bearer %s", options->token) >= 0 &&
+            add_header(store, line);
         free(line);
     }
     for (size_t i = 0; i < options->part_count && is_copied; i++)
-        is_copied = peer_append(&store->scope, PEER_PART,
-                                colander_slice_of(options->parts[i],
-                                                  strlen(options->parts[i]) +
-                                                      1),
-                                NULL) == COLANDER_OK;
+        is_copied =
+            peer_append(&store->scope, PEER_PART,
+                        colander_slice_of(options->parts[i],
+                                          strlen(options->parts[i]) + 1),
+                        NULL) == COLANDER_OK;
     return is_copied;
 }
 

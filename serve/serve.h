@@ -126,8 +126,7 @@ struct server_options {
      * whose paths end so (columns/union.h). It is closed by the server. NULL:
      * there are no parts. */
     enum colander_code (*open_parts)(void *context, const char *const *ends,
-                                     size_t count,
-                                     struct colander_store **part,
+                                     size_t count, struct colander_store **part,
                                      struct colander_error *err);
     void *parts_context; /* borrowed until server_stop returns */
 
