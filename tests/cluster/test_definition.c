@@ -380,12 +380,15 @@ PLACE_TEST(a_cluster_is_created_once)
     struct cluster_definition definition = some_cluster();
     struct cluster *cluster;
 
+    OK(cluster_may_create(place->address, &definition, why()));
     FAILS(cluster_open(place->address, &cluster, why()), COLANDER_NOT_FOUND);
     assert_null(cluster);
     OK(cluster_create(place->address, &definition, why()));
     definition.name = (char *)"other";
     FAILS(cluster_create(place->address, &definition, why()), COLANDER_EXISTS);
     assert_non_null(strstr(error_text(), "'prod'"));
+    FAILS(cluster_may_create(place->address, &definition, why()),
+          COLANDER_EXISTS);
     OK(cluster_open(place->address, &cluster, why()));
     assert_string_equal(cluster_definition(cluster)->name, "prod");
     assert_string_not_equal(cluster_definition(cluster)->id, definition.id);
@@ -427,14 +430,19 @@ PLACE_TEST(a_family_is_defined_once)
     struct cluster *cluster = create(place);
     struct cluster_family family = some_family();
     struct cluster_family read = {.name = NULL};
+    bool is_there;
     bool is_new;
 
+    OK(cluster_may_define(cluster, &family, &is_there, why()));
+    assert_false(is_there);
     FAILS(cluster_family(cluster, "air_quality", &read, why()),
           COLANDER_NOT_FOUND);
     OK(cluster_define(cluster, &family, &is_new, why()));
     assert_true(is_new);
     OK(cluster_define(cluster, &family, &is_new, why()));
     assert_false(is_new);
+    OK(cluster_may_define(cluster, &family, &is_there, why()));
+    assert_true(is_there);
     OK(cluster_family(cluster, "air_quality", &read, why()));
     assert_string_equal(read.schema, family.schema);
     assert_string_equal(read.cluster, cluster_definition(cluster)->id);
@@ -443,6 +451,8 @@ PLACE_TEST(a_family_is_defined_once)
     family.partition_count = 8;
     family.schema = (char *)"return {}";
     family.key.count = 1;
+    FAILS(cluster_may_define(cluster, &family, &is_there, why()),
+          COLANDER_EXISTS);
     FAILS(cluster_define(cluster, &family, &is_new, why()), COLANDER_EXISTS);
     assert_non_null(strstr(error_text(),
                            "partitions is '16', not '8', key is 'station,at', "
