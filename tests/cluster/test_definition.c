@@ -586,6 +586,75 @@ PLACE_TEST(partitions_have_an_address)
 
 /* -------------------------------------------------------------- at once --- */
 
+/* Puts what another process does, right after the next put. */
+static const struct intruder {
+    const char *name;
+    const char *text;
+} * intruder;
+
+enum colander_code __real_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+enum colander_code __wrap_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+
+enum colander_code
+__wrap_objects_put(struct objects *objects, const char *name,
+                   const struct object_body *body, struct colander_error *err)
+{
+    const struct intruder *other = intruder;
+    enum colander_code code = __real_objects_put(objects, name, body, err);
+
+    intruder = NULL;
+    if (code == COLANDER_OK && other != NULL) {
+        const struct object_body second = {-1, (const uint8_t *)other->text,
+                                           strlen(other->text)};
+
+        code = __real_objects_put(objects, other->name, &second, err);
+    }
+    return code;
+}
+
+PLACE_TEST(a_cluster_that_is_replaced_at_once_was_not_created)
+{
+    static const struct intruder other = {"cluster.json", cluster_json};
+    struct cluster_definition definition = some_cluster();
+    struct cluster *cluster;
+
+    definition.name = (char *)"mine";
+    intruder = &other;
+    FAILS(cluster_create(place->address, &definition, why()), COLANDER_EXISTS);
+    assert_non_null(strstr(error_text(), "the cluster 'prod'"));
+    assert_non_null(strstr(error_text(), "at the same time"));
+    OK(cluster_open(place->address, &cluster, why()));
+    assert_string_equal(cluster_definition(cluster)->name, "prod");
+    cluster_close(cluster);
+}
+
+PLACE_TEST(a_family_that_is_defined_otherwise_at_once_cannot_be_read)
+{
+    static const struct intruder other = {
+        "families/air_quality-0123456789abcdef0123456789abcdef.json",
+        family_json};
+    const struct cluster_family family = some_family();
+    struct cluster *cluster = create(place);
+    struct cluster_family read = {.name = NULL};
+    bool is_new = true;
+
+    intruder = &other;
+    FAILS(cluster_define(cluster, &family, &is_new, why()), COLANDER_CORRUPT);
+    assert_false(is_new);
+    assert_non_null(strstr(error_text(), "has 2 definitions"));
+    assert_non_null(strstr(error_text(), other.name));
+    FAILS(cluster_family(cluster, "air_quality", &read, why()),
+          COLANDER_CORRUPT);
+    OK(objects_delete(place->objects, other.name, why()));
+    OK(cluster_family(cluster, "air_quality", &read, why()));
+    cluster_family_release(&read);
+    cluster_close(cluster);
+}
+
 struct definer {
     struct cluster *cluster;
     pthread_barrier_t *barrier;
