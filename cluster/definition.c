@@ -466,7 +466,7 @@ copy_text(const char *member, struct colander_slice before,
 {
     if (value->type != COLANDER_STRING ||
         memchr(value->bytes.data, '\0', value->bytes.size) != NULL ||
-        memchr(before.data, '\0', before.size) != NULL)
+        (before.size > 0 && memchr(before.data, '\0', before.size) != NULL))
         return fail_kind(member, "of texts", err);
     if (asprintf(text, "%.*s%s%.*s", (int)before.size,
                  (const char *)before.data, before.size == 0 ? "" : "=",

@@ -101,6 +101,12 @@ COLANDER_CHECKED enum colander_code
 cluster_create(const char *address, const struct cluster_definition *definition,
                struct colander_error *err);
 
+/* Fails as cluster_create would before it puts anything. */
+COLANDER_CHECKED enum colander_code
+cluster_may_create(const char *address,
+                   const struct cluster_definition *definition,
+                   struct colander_error *err);
+
 /* Opens the cluster at an address. Fails with NOT_FOUND if there is none, with
  * CORRUPT if its definition is damaged, and with TOO_NEW if that is of a newer
  * version. */
@@ -127,6 +133,12 @@ cluster_definition(const struct cluster *cluster);
 COLANDER_CHECKED enum colander_code
 cluster_define(struct cluster *cluster, const struct cluster_family *family,
                bool *is_new, struct colander_error *err);
+
+/* Fails as cluster_define would before it puts anything. *is_there: it is
+ * defined already, as in `family`. */
+COLANDER_CHECKED enum colander_code
+cluster_may_define(struct cluster *cluster, const struct cluster_family *family,
+                   bool *is_there, struct colander_error *err);
 
 /* Reads a family into an empty struct. Fails with NOT_FOUND if there is none of
  * that name, with CORRUPT if it is damaged, or is of another cluster, or has

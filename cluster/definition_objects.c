@@ -88,9 +88,10 @@ check_own(struct objects *objects, const char *id, struct colander_error *err)
     return code;
 }
 
-enum colander_code
-cluster_create(const char *address, const struct cluster_definition *definition,
-               struct colander_error *err)
+/* Creates a cluster, or only looks whether it may. */
+static enum colander_code
+create(const char *address, const struct cluster_definition *definition,
+       bool only_looks, struct colander_error *err)
 {
     struct cluster_definition own = *definition; /* borrows but for the id */
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
@@ -108,15 +109,30 @@ cluster_create(const char *address, const struct cluster_definition *definition,
         code = cluster_definition_encode(&own, &json, err);
     if (code == COLANDER_OK)
         code = check_none(objects, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !only_looks)
         code = put(objects, CLUSTER_OBJECT, &json, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !only_looks)
         code = check_own(objects, id, err);
     colander_buffer_release(&json);
     objects_close(objects);
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot create a cluster at '%s'", address);
     return code;
+}
+
+enum colander_code
+cluster_may_create(const char *address,
+                   const struct cluster_definition *definition,
+                   struct colander_error *err)
+{
+    return create(address, definition, true, err);
+}
+
+enum colander_code
+cluster_create(const char *address, const struct cluster_definition *definition,
+               struct colander_error *err)
+{
+    return create(address, definition, false, err);
 }
 
 enum colander_code
@@ -381,9 +397,10 @@ put_family(struct cluster *cluster, const struct cluster_family *family,
     return code;
 }
 
-enum colander_code
-cluster_define(struct cluster *cluster, const struct cluster_family *family,
-               bool *is_new, struct colander_error *err)
+/* Defines a family, or only looks whether it may. */
+static enum colander_code
+define(struct cluster *cluster, const struct cluster_family *family,
+       bool only_looks, bool *is_there, struct colander_error *err)
 {
     struct cluster_family own = *family; /* borrows */
     struct colander_buffer json = COLANDER_BUFFER_EMPTY;
@@ -391,26 +408,42 @@ cluster_define(struct cluster *cluster, const struct cluster_family *family,
     char *object = NULL;
     enum colander_code code;
 
-    *is_new = false;
     own.cluster = cluster->definition.id;
     code = cluster_family_encode(&own, &json, err);
     if (code == COLANDER_OK)
         code = object_of(own.name, colander_buffer_slice(&json), &object, err);
     if (code == COLANDER_OK)
         code = list(cluster, own.name, &objects, err);
-    if (code == COLANDER_OK) {
-        *is_new = objects.count == 0;
-        if (*is_new)
-            code = put_family(cluster, &own, object, &json, err);
-        else if (objects.count > 1 ||
-                 strcmp(objects.items[0].name, object) != 0)
-            code = fail_other(cluster, &objects, &own, err);
-    }
+    *is_there = objects.count == 1 && object != NULL &&
+                strcmp(objects.items[0].name, object) == 0;
+    if (code == COLANDER_OK && objects.count > 0 && !*is_there)
+        code = fail_other(cluster, &objects, &own, err);
+    if (code == COLANDER_OK && objects.count == 0 && !only_looks)
+        code = put_family(cluster, &own, object, &json, err);
     free(object);
     object_list_release(&objects);
     colander_buffer_release(&json);
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot define the family");
+    return code;
+}
+
+enum colander_code
+cluster_may_define(struct cluster *cluster, const struct cluster_family *family,
+                   bool *is_there, struct colander_error *err)
+{
+    return define(cluster, family, true, is_there, err);
+}
+
+enum colander_code
+cluster_define(struct cluster *cluster, const struct cluster_family *family,
+               bool *is_new, struct colander_error *err)
+{
+    bool is_there;
+    const enum colander_code code =
+        define(cluster, family, false, &is_there, err);
+
+    *is_new = code == COLANDER_OK && !is_there;
     return code;
 }
 

@@ -23,7 +23,7 @@
 
 struct partition {
     struct partition_setup setup;
-    char *name; /* FAMILY/0017 */
+    char *name;            /* FAMILY/0017 */
     char *path;            /* of the store */
     char *fresh_path;      /* of one that is being restored */
     char *objects;         /* the address of its checkpoints */

@@ -429,7 +429,8 @@ command_run(struct session *session, int argc, const char *const *argv)
     enum session_exit status;
 
 #ifndef COLANDER_CLUSTER
-    if (strcmp(argv[0], "follow") == 0 || names_topic(command, argc, argv))
+    if (strcmp(argv[0], "follow") == 0 || strcmp(argv[0], "cluster") == 0 ||
+        names_topic(command, argc, argv))
         return session_complain(session, SESSION_USAGE,
                                 "this program was built without topics of "
                                 "Kafka: COLANDER_CLUSTER=OFF");

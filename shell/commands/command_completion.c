@@ -87,10 +87,34 @@ values_of(const struct command *command, const struct argument_option *option)
 {
     if (strcmp(option->name, "format") != 0)
         return NULL;
+    if (strcmp(command->name, "cluster") == 0 ||
+        strcmp(command->name, "follow") == 0)
+        return "json msgpack";
     return strcmp(command->name, "load") == 0 ||
                    strcmp(command->name, "export") == 0
                ? FORMATS_READ
                : FORMATS;
+}
+
+/* Whether the first word of the command is one of a few. */
+static bool
+has_first_words(const struct command *command)
+{
+    return command->words[0] >= 'a' && command->words[0] <= 'z' &&
+           memchr(command->words, '|', strcspn(command->words, " ")) != NULL;
+}
+
+/* Prints them, if there are any, with spaces between them. */
+static void
+print_first_words(const struct command *command, const char *before,
+                  const char *after)
+{
+    if (!has_first_words(command))
+        return;
+    fputs(before, stdout);
+    for (const char *c = command->words; *c != '\0' && *c != ' '; c++)
+        putchar(*c == '|' ? ' ' : *c);
+    fputs(after, stdout);
 }
 
 /* Goes through the options of a command, and then through those that it has for
@@ -182,7 +206,7 @@ print_bash(const struct session *session)
     printf("# Completes the words of colander in bash.\n"
            "_colander() {\n"
            "    local word=${COMP_WORDS[COMP_CWORD]} options=--help family\n"
-           "    local column= lead=\n"
+           "    local column= lead= first=\n"
            "    COMPREPLY=()\n"
            "    case ${COMP_WORDS[1]} in\n");
     for (size_t i = 0; (command = command_at(session, i)) != NULL; i++) {
@@ -191,7 +215,9 @@ print_bash(const struct session *session)
         printf("    %s) options+='", command->name);
         while ((option = next_option(&walk)) != NULL)
             printf(" %s%s", dashes_of(option), option->name);
-        printf("' ;;\n");
+        putchar('\'');
+        print_first_words(command, " first='", "'");
+        puts(" ;;");
     }
     puts("    esac");
     puts("    if ((COMP_CWORD == 1)); then");
@@ -203,6 +229,9 @@ print_bash(const struct session *session)
     puts("    elif [[ $word == -* ]]; then");
     puts("        mapfile -t COMPREPLY < <(compgen -W \"$options\" -- "
          "\"$word\")");
+    puts("    elif ((COMP_CWORD == 2)) && [[ $first ]]; then");
+    puts(
+        "        mapfile -t COMPREPLY < <(compgen -W \"$first\" -- \"$word\")");
     puts("    elif ((COMP_CWORD == 3)); then");
     puts("        mapfile -t COMPREPLY < <(compgen -f -- \"$word\")");
     puts("        while IFS= read -r family; do");
@@ -281,9 +310,11 @@ print_zsh(const struct session *session)
         struct walk walk = walk_of(command);
         const struct argument_option *option;
 
-        printf("    %s)\n        _arguments 1:command: '2:store:_files -/' \\\n"
-               "            3:family:_colander_family '*:word:_%s'",
-               command->name,
+        printf("    %s)\n        _arguments 1:command: ", command->name);
+        print_first_words(command, "'2:word:(", ")'");
+        if (!has_first_words(command))
+            printf("'2:store:_files -/'");
+        printf(" \\\n            3:family:_colander_family '*:word:_%s'",
                has_columns(command) ? "colander_column" : "files");
         while ((option = next_option(&walk)) != NULL)
             print_zsh_option(command, option);
@@ -326,6 +357,11 @@ print_fish(const struct session *session)
                command->name);
         print_line(command->summary, "'\\");
         printf("'\n");
+        if (has_first_words(command))
+            printf("complete -c colander -n '__fish_seen_subcommand_from %s; "
+                   "and test (count (commandline -opc)) = 2' -f",
+                   command->name);
+        print_first_words(command, " -a '", "'\n");
         if (has_columns(command))
             printf("complete -c colander -n '__fish_seen_subcommand_from %s; "
                    "and test (count (commandline -opc)) -gt 3' "

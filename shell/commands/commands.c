@@ -25,6 +25,7 @@ extern const struct command command_refilter;
 extern const struct command command_check;
 extern const struct command command_backup;
 extern const struct command command_backups;
+extern const struct command command_cluster;
 extern const struct command command_restore;
 extern const struct command command_salvage;
 extern const struct command command_serve;
@@ -61,6 +62,9 @@ const struct command *const commands_all[] = {
 #endif
     &command_restore,
     &command_salvage,
+#ifdef COLANDER_CLUSTER
+    &command_cluster,
+#endif
 #ifdef COLANDER_SERVER
     &command_serve,
 #endif

@@ -380,12 +380,15 @@ PLACE_TEST(a_cluster_is_created_once)
     struct cluster_definition definition = some_cluster();
     struct cluster *cluster;
 
+    OK(cluster_may_create(place->address, &definition, why()));
     FAILS(cluster_open(place->address, &cluster, why()), COLANDER_NOT_FOUND);
     assert_null(cluster);
     OK(cluster_create(place->address, &definition, why()));
     definition.name = (char *)"other";
     FAILS(cluster_create(place->address, &definition, why()), COLANDER_EXISTS);
     assert_non_null(strstr(error_text(), "'prod'"));
+    FAILS(cluster_may_create(place->address, &definition, why()),
+          COLANDER_EXISTS);
     OK(cluster_open(place->address, &cluster, why()));
     assert_string_equal(cluster_definition(cluster)->name, "prod");
     assert_string_not_equal(cluster_definition(cluster)->id, definition.id);
@@ -427,14 +430,19 @@ PLACE_TEST(a_family_is_defined_once)
     struct cluster *cluster = create(place);
     struct cluster_family family = some_family();
     struct cluster_family read = {.name = NULL};
+    bool is_there;
     bool is_new;
 
+    OK(cluster_may_define(cluster, &family, &is_there, why()));
+    assert_false(is_there);
     FAILS(cluster_family(cluster, "air_quality", &read, why()),
           COLANDER_NOT_FOUND);
     OK(cluster_define(cluster, &family, &is_new, why()));
     assert_true(is_new);
     OK(cluster_define(cluster, &family, &is_new, why()));
     assert_false(is_new);
+    OK(cluster_may_define(cluster, &family, &is_there, why()));
+    assert_true(is_there);
     OK(cluster_family(cluster, "air_quality", &read, why()));
     assert_string_equal(read.schema, family.schema);
     assert_string_equal(read.cluster, cluster_definition(cluster)->id);
@@ -443,6 +451,8 @@ PLACE_TEST(a_family_is_defined_once)
     family.partition_count = 8;
     family.schema = (char *)"return {}";
     family.key.count = 1;
+    FAILS(cluster_may_define(cluster, &family, &is_there, why()),
+          COLANDER_EXISTS);
     FAILS(cluster_define(cluster, &family, &is_new, why()), COLANDER_EXISTS);
     assert_non_null(strstr(error_text(),
                            "partitions is '16', not '8', key is 'station,at', "
@@ -575,6 +585,75 @@ PLACE_TEST(partitions_have_an_address)
 }
 
 /* -------------------------------------------------------------- at once --- */
+
+/* Puts what another process does, right after the next put. */
+static const struct intruder {
+    const char *name;
+    const char *text;
+} * intruder;
+
+enum colander_code __real_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+enum colander_code __wrap_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+
+enum colander_code
+__wrap_objects_put(struct objects *objects, const char *name,
+                   const struct object_body *body, struct colander_error *err)
+{
+    const struct intruder *other = intruder;
+    enum colander_code code = __real_objects_put(objects, name, body, err);
+
+    intruder = NULL;
+    if (code == COLANDER_OK && other != NULL) {
+        const struct object_body second = {-1, (const uint8_t *)other->text,
+                                           strlen(other->text)};
+
+        code = __real_objects_put(objects, other->name, &second, err);
+    }
+    return code;
+}
+
+PLACE_TEST(a_cluster_that_is_replaced_at_once_was_not_created)
+{
+    static const struct intruder other = {"cluster.json", cluster_json};
+    struct cluster_definition definition = some_cluster();
+    struct cluster *cluster;
+
+    definition.name = (char *)"mine";
+    intruder = &other;
+    FAILS(cluster_create(place->address, &definition, why()), COLANDER_EXISTS);
+    assert_non_null(strstr(error_text(), "the cluster 'prod'"));
+    assert_non_null(strstr(error_text(), "at the same time"));
+    OK(cluster_open(place->address, &cluster, why()));
+    assert_string_equal(cluster_definition(cluster)->name, "prod");
+    cluster_close(cluster);
+}
+
+PLACE_TEST(a_family_that_is_defined_otherwise_at_once_cannot_be_read)
+{
+    static const struct intruder other = {
+        "families/air_quality-0123456789abcdef0123456789abcdef.json",
+        family_json};
+    const struct cluster_family family = some_family();
+    struct cluster *cluster = create(place);
+    struct cluster_family read = {.name = NULL};
+    bool is_new = true;
+
+    intruder = &other;
+    FAILS(cluster_define(cluster, &family, &is_new, why()), COLANDER_CORRUPT);
+    assert_false(is_new);
+    assert_non_null(strstr(error_text(), "has 2 definitions"));
+    assert_non_null(strstr(error_text(), other.name));
+    FAILS(cluster_family(cluster, "air_quality", &read, why()),
+          COLANDER_CORRUPT);
+    OK(objects_delete(place->objects, other.name, why()));
+    OK(cluster_family(cluster, "air_quality", &read, why()));
+    cluster_family_release(&read);
+    cluster_close(cluster);
+}
 
 struct definer {
     struct cluster *cluster;

@@ -9,9 +9,6 @@ brokers topic people 4
 cd "$work" || exit 1
 export XDG_STATE_HOME=$work/state
 
-colander() {
-    "$COLANDER" "$@"
-}
 # Need not be installed.
 # shellcheck disable=SC2317 # the page has it
 kcat() {
@@ -19,26 +16,5 @@ kcat() {
     brokers put people 0 "$work/records"
 }
 
-# The examples: lines that are indented, from the first command of a block on.
-sed -n '/^    \$ /,/^$/s/^    //p' "$COLANDER_SOURCE/docs/following.md" >page
-count=0
-while IFS= read -r line <&3; do
-    if [[ $line == '$ '* ]]; then
-        command=${line#\$ }
-        if [[ $command == *"<<'END'" ]]; then
-            while IFS= read -r line <&3 && [ "$line" != END ]; do
-                command+=$'\n'$line
-            done
-            command+=$'\nEND'
-        fi
-        eval "${command//b1:9092/$brokers}" >out 2>&1 </dev/null ||
-            complain "'$command' fails: $(cat out)"
-        exec 4<out
-        count=$((count + 1))
-    else
-        IFS= read -r got <&4
-        [ "$got" = "$line" ] || complain "'$command' prints '$got', not '$line'"
-    fi
-done 3<page
-[ "$count" -ge 7 ] || complain "the page has $count examples"
+check_page following.md 7
 finish

@@ -157,6 +157,21 @@ OBJECTS_TEST(large_objects_are_whole)
     ZERO(close(fd));
 }
 
+OBJECTS_TEST(an_object_may_be_in_no_folder)
+{
+    struct object_list list = {NULL, 0, 0};
+
+    put_text(objects, "cluster.json", "{}");
+    put_text(objects, "families/a_b-c.json", "{}");
+    expect(objects, "cluster.json", 0, 1000, "{}");
+    OK(objects_list(objects, "families", &list, why()));
+    assert_int_equal(list.count, 1);
+    assert_string_equal(list.items[0].name, "families/a_b-c.json");
+    object_list_release(&list);
+    OK(objects_delete(objects, "cluster.json", why()));
+    OK(objects_delete(objects, "families/a_b-c.json", why()));
+}
+
 OBJECTS_TEST(a_body_that_is_shorter_than_its_size_is_not_put)
 {
     const int fd = memfd_create("short", MFD_CLOEXEC);

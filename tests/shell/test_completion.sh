@@ -30,6 +30,8 @@ completes '-e' shell data -e
 completes '--help --man' help --
 if grep -q -- --settings "$work/out"; then # those of topics
     completes '--place' load kafka://b1/t file --pl
+    completes 'create' cluster c
+    completes '--partition-by --partitions' cluster family a b --part
 fi
 completes 'tweak tweets' find data twe
 completes 'sensors' stats data s

@@ -1,0 +1,598 @@
+/*
+ * The command cluster: creates a cluster, defines its families, and shows what
+ * is there.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "cluster/definition.h"
+#include "columns/words.h"
+#include "shell/broker_options.h"
+#include "shell/clusters/cluster_status.h"
+#include "shell/command.h"
+#include "shell/interrupt.h"
+#include "shell/load_request.h"
+#include "shell/report.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define RETENTION_SECONDS ((int64_t)7 * 86400)
+#define RETENTION_MAX ((int64_t)100 * 365 * 86400)
+#define REPLICAS 2
+#define STATUS_WAIT_MS 10000 /* for brokers */
+
+struct cluster_command {
+    struct session *session;
+    const struct arguments *arguments;
+    const char *address;
+    struct cluster *cluster; /* but of create */
+    struct broker_options brokers;
+    const char **settings; /* those of the cluster and then of the
+                                  * options: owned, the texts are not */
+    char *topic;           /* kafka://BROKERS/TOPIC; owned */
+    struct topic_wanted wanted;
+    struct topic_made made;
+    struct report report;
+};
+
+/* -------------------------------------------------------------- options --- */
+
+struct action {
+    const char *name;
+    const char *const *options; /* those it has, then NULL */
+    size_t word_count;          /* with its name */
+    enum colander_code (*run)(struct cluster_command *command,
+                              struct colander_error *err);
+};
+
+static enum colander_code
+check_options(const struct action *action, const struct arguments *arguments,
+              struct colander_error *err)
+{
+    for (size_t i = 0; i < arguments->choice_count; i++) {
+        const char *name = arguments->choices[i].option->name;
+        const char *const *known = action->options;
+
+        while (*known != NULL && strcmp(*known, name) != 0)
+            known++;
+        if (*known == NULL)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "--%s is not an option of 'cluster %s'", name,
+                                 action->name);
+    }
+    return COLANDER_OK;
+}
+
+/* Reads a number from 1 up; *number stays if the option is missing. */
+static enum colander_code
+read_count(const struct arguments *arguments, const char *name, uint32_t most,
+           uint32_t *number, struct colander_error *err)
+{
+    uint64_t read = *number;
+    enum colander_code code = arguments_number(arguments, name, &read, err);
+
+    if (code == COLANDER_OK && arguments_has(arguments, name) &&
+        (read == 0 || read > most))
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--%s must be 1 to %" PRIu32 ", not %" PRIu64,
+                             name, most, read);
+    *number = (uint32_t)read;
+    return code;
+}
+
+/* Reads what a new topic is to be. */
+static enum colander_code
+read_topic(struct cluster_command *command, struct colander_error *err)
+{
+    const char *retention =
+        arguments_value(command->arguments, "log-retention");
+    int64_t seconds = RETENTION_SECONDS;
+
+    if (retention != NULL &&
+        (!colander_duration_read(colander_slice_text(retention), &seconds) ||
+         seconds <= 0 || seconds > RETENTION_MAX))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--log-retention must be a time such as 7d or "
+                             "36h, at most 100 years, not '%s'",
+                             retention);
+    command->wanted.retention_seconds = (uint64_t)seconds;
+    command->wanted.is_there = arguments_has(command->arguments, "topic");
+    return read_count(command->arguments, "log-replicas", 100,
+                      &command->wanted.copy_count, err);
+}
+
+/* Opens the cluster, and says how its brokers are reached. */
+static enum colander_code
+open_cluster(struct cluster_command *command, struct colander_error *err)
+{
+    struct topic_broker_options *options = &command->brokers.options;
+    const struct cluster_texts *known;
+    enum colander_code code =
+        cluster_open(command->address, &command->cluster, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    known = &cluster_definition(command->cluster)->settings;
+    command->settings = calloc(known->count + options->setting_count + 1,
+                               sizeof(*command->settings));
+    if (command->settings == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
+    for (size_t i = 0; i < known->count; i++)
+        command->settings[i] = known->items[i];
+    for (size_t i = 0; i < options->setting_count; i++)
+        command->settings[known->count + i] = options->settings[i];
+    options->settings = command->settings;
+    options->setting_count += known->count;
+    return COLANDER_OK;
+}
+
+/* --------------------------------------------------------------- topics --- */
+
+/* Creates or checks a topic. */
+static enum colander_code
+make_topic(struct cluster_command *command, const char *log, const char *name,
+           struct colander_error *err)
+{
+    enum colander_code code;
+
+    free(command->topic);
+    if (asprintf(&command->topic, "%s/%s", log, name) < 0) {
+        command->topic = NULL;
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for an address");
+    }
+    command->brokers.options.address = command->topic;
+    code = topic_create(&command->brokers.options, &command->wanted,
+                        &command->made, err);
+    if (code == COLANDER_IO && !command->wanted.is_there) {
+        const struct colander_error cause = *err;
+
+        return COLANDER_FAIL(err, code,
+                             "%s; one that is there already can be named with "
+                             "--topic",
+                             cause.message);
+    }
+    return code;
+}
+
+static void
+report_topic(struct cluster_command *command, const char *label,
+             const char *name)
+{
+    const struct topic_made *made = &command->made;
+    struct report *report = &command->report;
+
+    report_line(report, label, "%s, ", name);
+    report_add(report, "%s", made->is_new ? "created: " : "was there: ");
+    report_add(report, "%s", NUMBER_OF(made->partition_count, "partition"));
+    if (!made->is_new)
+        return;
+    report_add(report, " on %s", NUMBER_OF(made->copy_count, "broker"));
+    if (made->copy_count < 2)
+        report_line(report, "note",
+                    "a broker that is lost takes its records "
+                    "with it: topics should be on three");
+}
+
+/* --------------------------------------------------------------- create --- */
+
+/* Returns a copy of the last part of an address, or NULL. */
+static char *
+last_part(const char *address)
+{
+    size_t end = strlen(address);
+    size_t begin;
+
+    while (end > 0 && address[end - 1] == '/')
+        end--;
+    begin = end;
+    while (begin > 0 && address[begin - 1] != '/')
+        begin--;
+    return strndup(address + begin, end - begin);
+}
+
+static enum colander_code
+read_cluster(const struct cluster_command *command,
+             struct cluster_definition *definition, struct colander_error *err)
+{
+    const struct arguments *arguments = command->arguments;
+    const char *name = arguments_value(arguments, "name");
+    const char *log = arguments_value(arguments, "log");
+    const char *topic = arguments_value(arguments, "topic");
+    const struct topic_broker_options *brokers = &command->brokers.options;
+    enum colander_code code = COLANDER_OK;
+
+    if (log == NULL)
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "which brokers? --log kafka://BROKER[:PORT][,...]");
+    definition->name =
+        name == NULL ? last_part(command->address) : strdup(name);
+    definition->log = strdup(log);
+    if (topic != NULL)
+        definition->members = strdup(topic);
+    else if (definition->name == NULL ||
+             asprintf(&definition->members, "%s-members", definition->name) < 0)
+        definition->members = NULL;
+    if (definition->name == NULL || definition->log == NULL ||
+        definition->members == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for a cluster");
+    code = cluster_name_check(definition->name, err);
+    if (code != COLANDER_OK) {
+        colander_error_context(err, "%s",
+                               name == NULL ? "the cluster needs "
+                                              "another --name"
+                                            : "--name");
+        return code;
+    }
+    for (size_t i = 0; i < brokers->setting_count && code == COLANDER_OK; i++) {
+        code =
+            cluster_pairs_add(&definition->settings, brokers->settings[i], err);
+        if (code != COLANDER_OK)
+            colander_error_context(err, "--set");
+    }
+    return code;
+}
+
+static enum colander_code
+run_create(struct cluster_command *command, struct colander_error *err)
+{
+    struct cluster_definition definition = {.name = NULL};
+    enum colander_code code = read_cluster(command, &definition, err);
+
+    command->wanted.partition_count = 1;
+    if (code == COLANDER_OK)
+        code = read_topic(command, err);
+    if (code == COLANDER_OK)
+        code = cluster_may_create(command->address, &definition, err);
+    if (code == COLANDER_OK)
+        code = make_topic(command, definition.log, definition.members, err);
+    if (code == COLANDER_OK)
+        code = cluster_create(command->address, &definition, err);
+    if (code == COLANDER_OK) {
+        report_line(&command->report, "cluster", "%s, created",
+                    definition.name);
+        report_line(&command->report, "log", "%s", definition.log);
+        report_topic(command, "members", definition.members);
+    }
+    cluster_definition_release(&definition);
+    return code;
+}
+
+/* --------------------------------------------------------------- family --- */
+
+/* Copies the schema's text, and its key unless --key says another. */
+static enum colander_code
+copy_schema(const struct load_request *asked, struct cluster_family *family,
+            struct colander_error *err)
+{
+    const struct colander_schema *schema = asked->schema;
+    const struct colander_slice text = schema == NULL
+                                           ? colander_slice_of("", 0)
+                                           : colander_schema_text(schema);
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < asked->key.count && code == COLANDER_OK; i++)
+        code = cluster_texts_add(&family->key, asked->key.paths[i], err);
+    for (size_t i = 0;
+         schema != NULL && asked->key.count == 0 &&
+         colander_schema_key(schema, i) != NULL && code == COLANDER_OK;
+         i++)
+        code = cluster_texts_add(&family->key, colander_schema_key(schema, i),
+                                 err);
+    if (code != COLANDER_OK || text.size == 0)
+        return code;
+    if (memchr(text.data, '\0', text.size) != NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--schema: the text has a zero byte");
+    family->schema = strndup((const char *)text.data, text.size);
+    return family->schema != NULL ? COLANDER_OK
+                                  : COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                                  "no memory for a schema");
+}
+
+static enum colander_code
+copy_types(const struct arguments *arguments, struct cluster_family *family,
+           struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < arguments->choice_count && code == COLANDER_OK;
+         i++) {
+        if (strcmp(arguments->choices[i].option->name, "type") == 0)
+            code = cluster_pairs_add(&family->types,
+                                     arguments->choices[i].value, err);
+    }
+    if (code != COLANDER_OK)
+        colander_error_context(err, "--type");
+    return code;
+}
+
+/* Reads how records become rows, and whether loads can do that. */
+static enum colander_code
+read_rows(const struct cluster_command *command, struct cluster_family *family,
+          struct colander_error *err)
+{
+    struct load_request asked = {.schema = NULL};
+    enum colander_code code =
+        load_request_read(&asked, command->session, command->arguments, err);
+
+    if (code == COLANDER_OK)
+        code = colander_load_options_check(&asked.options, err);
+    if (code == COLANDER_OK)
+        code = copy_schema(&asked, family, err);
+    if (code == COLANDER_OK)
+        code = copy_types(command->arguments, family, err);
+    load_request_release(&asked);
+    return code;
+}
+
+static char *
+copy_or(const char *value, const char *usual)
+{
+    return strdup(value == NULL ? usual : value);
+}
+
+static enum colander_code
+read_family(const struct cluster_command *command,
+            struct cluster_family *family, struct colander_error *err)
+{
+    const struct arguments *arguments = command->arguments;
+    const struct cluster_definition *cluster =
+        cluster_definition(command->cluster);
+    const char *topic = arguments_value(arguments, "topic");
+    enum colander_code code = read_rows(command, family, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    family->name = strdup(arguments->words[2]);
+    family->format = copy_or(arguments_value(arguments, "format"), "json");
+    family->on_duplicate =
+        copy_or(arguments_value(arguments, "on-duplicate"), "replace");
+    if (topic != NULL)
+        family->topic = strdup(topic);
+    else if (asprintf(&family->topic, "%s.%s", cluster->name,
+                      arguments->words[2]) < 0)
+        family->topic = NULL;
+    if (family->name == NULL || family->format == NULL ||
+        family->on_duplicate == NULL || family->topic == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a family");
+    family->replica_count = REPLICAS;
+    family->partition_by = family->key.count > 0 ? 1 : 0;
+    code = read_count(arguments, "partitions", CLUSTER_PARTITIONS_MAX,
+                      &family->partition_count, err);
+    if (code == COLANDER_OK)
+        code = read_count(arguments, "replicas", CLUSTER_REPLICAS_MAX,
+                          &family->replica_count, err);
+    if (code == COLANDER_OK)
+        code = read_count(arguments, "partition-by", COLANDER_KEY_PARTS_MAX,
+                          &family->partition_by, err);
+    if (code == COLANDER_OK && family->partition_count == 0 && topic == NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "how many partitions? --partitions N, about four "
+                             "for each node that there will ever be: it never "
+                             "changes");
+    return code;
+}
+
+/* Makes the topic, unless --topic names it, and then defines the family: so one
+ * that is defined has a topic. */
+static enum colander_code
+define(struct cluster_command *command, struct cluster_family *family,
+       bool *is_new, struct colander_error *err)
+{
+    const char *log = cluster_definition(command->cluster)->log;
+    bool is_there;
+    enum colander_code code = COLANDER_OK;
+
+    command->wanted.partition_count = family->partition_count;
+    if (command->wanted.is_there)
+        code = make_topic(command, log, family->topic, err);
+    if (command->wanted.is_there && code == COLANDER_OK)
+        family->partition_count = command->made.partition_count;
+    if (code == COLANDER_OK)
+        code = cluster_may_define(command->cluster, family, &is_there, err);
+    if (code == COLANDER_OK && !command->wanted.is_there)
+        code = make_topic(command, log, family->topic, err);
+    return code == COLANDER_OK
+               ? cluster_define(command->cluster, family, is_new, err)
+               : code;
+}
+
+static enum colander_code
+run_family(struct cluster_command *command, struct colander_error *err)
+{
+    struct cluster_family family = {.name = NULL};
+    bool is_new = false;
+    enum colander_code code =
+        cluster_name_check(command->arguments->words[2], err);
+
+    if (code == COLANDER_OK)
+        code = read_topic(command, err);
+    if (code == COLANDER_OK)
+        code = open_cluster(command, err);
+    if (code == COLANDER_OK)
+        code = read_family(command, &family, err);
+    if (code == COLANDER_OK)
+        code = define(command, &family, &is_new, err);
+    if (code == COLANDER_OK) {
+        report_line(&command->report, "family", "%s, %s", family.name,
+                    is_new ? "defined" : "was defined so before");
+        report_topic(command, "topic", family.topic);
+    }
+    cluster_family_release(&family);
+    return code;
+}
+
+/* --------------------------------------------------------------- status --- */
+
+static enum colander_code
+run_status(struct cluster_command *command, struct colander_error *err)
+{
+    bool is_damaged = false;
+    enum colander_code code = open_cluster(command, err);
+
+    command->brokers.options.wait_ms = STATUS_WAIT_MS;
+    if (code == COLANDER_OK)
+        code = cluster_status_print(
+            command->session, command->cluster, &command->brokers.options,
+            arguments_has(command->arguments, "json"), &is_damaged, err);
+    if (code == COLANDER_OK && is_damaged)
+        code =
+            COLANDER_FAIL(err, COLANDER_CORRUPT, "something could not be read");
+    return code;
+}
+
+/* ------------------------------------------------------------------ run --- */
+
+static const char *const create_options[] = {
+    "log",           "name", "topic",    "log-replicas",
+    "log-retention", "set",  "settings", NULL,
+};
+
+static const char *const family_options[] = {
+    "partitions",    "replicas", "key",      "partition-by", "schema",
+    "type",          "format",   "topic",    "on-duplicate", "log-replicas",
+    "log-retention", "set",      "settings", NULL,
+};
+
+static const char *const status_options[] = {"json", "set", "settings", NULL};
+
+static const struct action actions[] = {
+    {"create", create_options, 2, run_create},
+    {"family", family_options, 3, run_family},
+    {"status", status_options, 2, run_status},
+    {NULL, NULL, 0, NULL},
+};
+
+static enum colander_code
+find_action(const struct arguments *arguments, const struct action **action,
+            struct colander_error *err)
+{
+    const struct action *found = actions;
+
+    while (found->name != NULL && strcmp(found->name, arguments->words[0]) != 0)
+        found++;
+    *action = found;
+    if (found->name == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "'cluster %s' is not known: create, family or "
+                             "status",
+                             arguments->words[0]);
+    if (arguments->word_count < found->word_count)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "NAME is missing");
+    if (arguments->word_count > found->word_count)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "unexpected argument '%s'",
+                             arguments->words[found->word_count]);
+    return check_options(found, arguments, err);
+}
+
+static enum session_exit
+run_cluster(struct session *session, const struct arguments *arguments)
+{
+    struct cluster_command command = {.session = session,
+                                      .arguments = arguments,
+                                      .address = arguments->words[1],
+                                      .report = REPORT_EMPTY};
+    const struct action *action;
+    struct colander_error err;
+    enum colander_code code = find_action(arguments, &action, &err);
+
+    if (code == COLANDER_OK)
+        code = broker_options_read(&command.brokers, arguments, NULL, &err);
+    interrupt_ends_program();
+    if (code == COLANDER_OK)
+        code = action->run(&command, &err);
+    if (code == COLANDER_OK)
+        code = report_print(&command.report, session_out(session), &err);
+    else
+        report_release(&command.report);
+    cluster_close(command.cluster);
+    broker_options_release(&command.brokers);
+    free(command.settings);
+    free(command.topic);
+    return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
+}
+
+static const struct argument_option options[] = {
+    OPTION_GROUP("of create"),
+    OPTION("log", "kafka://BROKER[:PORT][,...]", "brokers that keep the log"),
+    OPTION("name", "NAME",
+           "of the cluster (default: the last part of ADDRESS)"),
+    OPTION_GROUP("of family"),
+    OPTION("partitions", "N",
+           "of its topic, and of the family; about four for each\n"
+           "node that there will ever be"),
+    OPTION("replicas", "N", "how many nodes have each partition (default: 2)"),
+    OPTION_LIST("key", "COL[,COL]",
+                "columns that make the key of a row (default: those of\n"
+                "the schema; if there are none, a row gets the key\n"
+                "[time, topic, partition, offset])"),
+    OPTION("partition-by", "N",
+           "rows with the same first N columns of the key are in\n"
+           "one partition (default: 1)"),
+    OPTION("schema", "NAME|FILE",
+           "how to read the records: tweet, sensor, air-quality\n"
+           "or a file. The cluster keeps its text"),
+    OPTION_LIST("type", "COL=TYPE",
+                "string, integer, number, boolean, time or time:FORMAT;\n"
+                "may be repeated"),
+    OPTION("format", "FORMAT",
+           "of each record: json or msgpack (default: json)"),
+    OPTION("on-duplicate", "WHAT",
+           "if the key has a row: replace it, keep it, patch it,\n"
+           "or error: reject the record (default: replace)"),
+    OPTION_GROUP("of both"),
+    OPTION("topic", "NAME",
+           "use this topic, which is there, instead of creating\n"
+           "NAME-members, or CLUSTER.NAME of a family"),
+    OPTION("log-replicas", "N",
+           "how many brokers have each record of a new topic\n"
+           "(default: 3, or all if there are fewer)"),
+    OPTION("log-retention", "TIME",
+           "how long brokers keep records of a new topic, such as\n"
+           "36h (default: 7d)"),
+    OPTION_GROUP("of all"),
+    OPTION_BROKERS,
+    OPTION_GROUP("of status"),
+    OPTION_FLAG("json", "print a line of JSON for the cluster, and one for\n"
+                        "each family"),
+    OPTIONS_END,
+};
+
+const struct command command_cluster = {
+    .name = "cluster",
+    .words = "create|family|status ADDRESS [NAME] [OPTION...]",
+    .summary = "create a cluster, define its families, show what is there",
+    .help =
+        "A cluster is at ADDRESS, s3://BUCKET/PREFIX or file:///PATH, where\n"
+        "checkpoints of its partitions are kept, and has a log: topics of "
+        "Kafka.\n"
+        "\n"
+        "create makes a cluster, and the topic by which its nodes know of "
+        "each\n"
+        "other. With --set the options of librdkafka are kept for all who use\n"
+        "the cluster; passwords are not, and belong in a --settings file on\n"
+        "each machine.\n"
+        "\n"
+        "family defines the family NAME: its topic, which is created, and how\n"
+        "records there become rows. A definition never changes.\n"
+        "\n"
+        "status shows the families, and of each partition the newest "
+        "checkpoint\n"
+        "and the offsets that the log has. The exit status is 4 if something\n"
+        "cannot be read.\n",
+    .examples =
+        "  colander cluster create s3://bucket/prod --log "
+        "kafka://b1:9092,b2:9092\n"
+        "  colander cluster family s3://bucket/prod tweets --partitions 16 \\\n"
+        "      --key id --schema tweet\n"
+        "  colander cluster status s3://bucket/prod\n",
+    .options = options,
+    .store = COMMAND_OPENS,
+    .word_count_min = 2,
+    .word_count_max = 3,
+    .run = run_cluster,
+};
