@@ -139,11 +139,16 @@ announce(const struct session *session, const char *address, bool has_tls)
     (void)fflush(stdout);
 }
 
+/* Called when requests are answered at the address. */
+typedef enum colander_code begin_serving(void *context, const char *address,
+                                         bool has_tls,
+                                         struct colander_error *err);
+
 /* Answers until SIGTERM or SIGINT. Another one, while answers end, ends the
  * program, which a store survives. */
 static enum colander_code
 serve(const struct session *session, const struct server_options *options,
-      struct colander_error *err)
+      begin_serving *begin, void *context, struct colander_error *err)
 {
     struct service *service = NULL;
     struct keeper *keeper = NULL;
@@ -156,6 +161,9 @@ serve(const struct session *session, const struct server_options *options,
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
     code = service_start(session, options, &service, err);
+    if (code == COLANDER_OK && begin != NULL)
+        code = begin(context, service_address(service),
+                     options->certificate != NULL, err);
     if (code == COLANDER_OK && !options->is_read_only)
         code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
@@ -222,12 +230,19 @@ serve_store(struct session *session, const struct arguments *arguments,
                                            : COLANDER_OPEN_EXISTING,
                      &err) != COLANDER_OK)
         return session_fail(session, &err);
-    if (serve(session, options, &err) != COLANDER_OK)
+    if (serve(session, options, NULL, NULL, &err) != COLANDER_OK)
         status = session_misused(session, &err);
     return session_finish(session, status);
 }
 
 #ifdef COLANDER_CLUSTER
+static enum colander_code
+join_cluster(void *context, const char *address, bool has_tls,
+             struct colander_error *err)
+{
+    return serve_node_join(context, address, has_tls, err);
+}
+
 /* The same with a node of the cluster. */
 static enum session_exit
 serve_cluster(struct session *session, const struct arguments *arguments,
@@ -237,10 +252,9 @@ serve_cluster(struct session *session, const struct arguments *arguments,
     enum session_exit status = SESSION_FINE;
     struct colander_error err;
 
-    options->is_read_only = true;
     if (serve_node_open(&serving, session, arguments, arguments->words[0],
-                        &err) != COLANDER_OK ||
-        serve(session, options, &err) != COLANDER_OK)
+                        options, &err) != COLANDER_OK ||
+        serve(session, options, join_cluster, &serving, &err) != COLANDER_OK)
         status = session_misused(session, &err);
     if (serve_node_close(&serving, session, &err) != COLANDER_OK)
         status = session_fail(session, &err);
@@ -304,6 +318,11 @@ static const struct argument_option options[] = {
     OPTION("dir", "DIR",
            "be a node of the cluster whose address STORE is, with\n"
            "the stores of its partitions in DIR"),
+    OPTION("name", "NAME",
+           "of a node: no other has it (HOST-PORT)"),
+    OPTION("advertise", "URL",
+           "of a node: where the others ask it, unless that is the\n"
+           "address of --listen"),
     OPTION("checkpoint", "DURATION",
            "of a node: between two checkpoints of a partition (10m)"),
     OPTION_BROKERS,

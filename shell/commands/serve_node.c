@@ -3,7 +3,12 @@
 
 #include "columns/words.h"
 
+#include "cluster/members.h"
+
 #include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static void
 say(void *context, const char *line)
@@ -30,10 +35,36 @@ read_checkpoint(const struct arguments *arguments, unsigned *wait_ms,
     return COLANDER_OK;
 }
 
+/* Chooses the name of a node that others know: that of the machine and the
+ * port, unless one is given. */
+static enum colander_code
+choose_name(struct serve_node *serving, const struct arguments *arguments,
+            const char *listens, struct colander_error *err)
+{
+    const char *given = arguments_value(arguments, "name");
+    const char *port = strrchr(listens, ':');
+    char host[HOST_NAME_MAX + 1] = "node";
+
+    if (given == NULL && port != NULL && strcmp(port, ":0") == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the port is any that is free: give the node a "
+                             "--name that stays");
+    (void)gethostname(host, sizeof(host) - 1);
+    if (given == NULL)
+        (void)snprintf(serving->name, sizeof(serving->name), "%.60s-%.10s",
+                       host, port == NULL ? "" : port + 1);
+    else if (strlen(given) < sizeof(serving->name))
+        strcpy(serving->name, given);
+    else
+        return members_name_check(given, err);
+    serving->options.name = serving->name;
+    return members_name_check(serving->name, err);
+}
+
 enum colander_code
 serve_node_open(struct serve_node *serving, struct session *session,
                 const struct arguments *arguments, const char *address,
-                struct colander_error *err)
+                struct server_options *server, struct colander_error *err)
 {
     struct node_options *options = &serving->options;
     enum colander_code code =
@@ -46,8 +77,13 @@ serve_node_open(struct serve_node *serving, struct session *session,
     options->settings_file = serving->brokers.options.settings_file;
     options->say = say;
     options->context = session;
+    options->token = server->token;
+    options->ca_file = getenv("COLANDER_CA_FILE");
+    serving->advertised = arguments_value(arguments, "advertise");
     if (code == COLANDER_OK)
         code = read_checkpoint(arguments, &options->checkpoint_ms, err);
+    if (code == COLANDER_OK && server->address != NULL)
+        code = choose_name(serving, arguments, server->address, err);
     if (code == COLANDER_OK)
         code = node_open(options, &serving->node, err);
     if (code != COLANDER_OK)
@@ -55,7 +91,31 @@ serve_node_open(struct serve_node *serving, struct session *session,
     session->store = node_store(serving->node);
     session->path = colander_store_path(session->store);
     session->is_read_only = true;
+    server->is_read_only = true;
+    server->open_parts = node_open_parts;
+    server->parts_context = serving->node;
     return COLANDER_OK;
+}
+
+enum colander_code
+serve_node_join(struct serve_node *serving, const char *address, bool has_tls,
+                struct colander_error *err)
+{
+    char url[300];
+
+    if (serving->options.name == NULL)
+        return node_join(serving->node, NULL, err);
+    if (serving->advertised != NULL)
+        return node_join(serving->node, serving->advertised, err);
+    if (strncmp(address, "0.0.0.0:", 8) == 0 ||
+        strncmp(address, "[::]:", 5) == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "say with --advertise where other nodes can ask "
+                             "this one: %s is any address of this machine",
+                             address);
+    (void)snprintf(url, sizeof(url), "http%s://%s", has_tls ? "s" : "",
+                   address);
+    return node_join(serving->node, url, err);
 }
 
 enum colander_code

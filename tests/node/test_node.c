@@ -118,6 +118,7 @@ open_node(const struct place *place)
     struct node *node;
 
     OK(node_open(&options, &node, why()));
+    OK(node_join(node, NULL, why()));
     return node;
 }
 
@@ -392,6 +393,7 @@ PLACE_TEST(a_family_that_is_defined_later_is_found)
     bool is_new;
 
     OK(node_open(&options, &node, why()));
+    OK(node_join(node, NULL, why()));
     put_rows(place, 0, 300, 1);
     await(node, 300);
     OK(cluster_open(place->objects, &cluster, why()));
