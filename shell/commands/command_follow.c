@@ -6,6 +6,7 @@
 #include "cluster/topic.h"
 #include "columns/words.h"
 #include "loading/load.h"
+#include "node/topic_stream.h"
 #include "shell/broker_options.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
@@ -20,7 +21,6 @@
 #include <stdlib.h>
 
 #define REJECTS_NAME ".rejects"
-#define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
 struct follow_command {
     const struct session *session;
@@ -35,42 +35,6 @@ struct follow_command {
     struct progress progress;
     bool is_cut_off; /* that was said */
 };
-
-/* --------------------------------------------------------------- stream --- */
-
-static enum colander_code
-next(void *context, unsigned wait_ms, struct colander_load_place *place,
-     struct colander_slice *record, const char **fault, bool *found,
-     bool *is_end, struct colander_error *err)
-{
-    struct topic_record next;
-    const enum colander_code code =
-        topic_reader_next(context, wait_ms, &next, found, is_end, err);
-
-    if (code != COLANDER_OK || !*found)
-        return code;
-    *place = (struct colander_load_place){next.topic, next.partition,
-                                          next.offset, next.time_ms};
-    *record = next.value;
-    *fault = next.is_null ? "the record is null: rows are not deleted" : NULL;
-    return COLANDER_OK;
-}
-
-static enum colander_code
-mark(void *context, struct colander_slice *name, struct colander_slice *value,
-     bool *found, struct colander_error *err)
-{
-    return topic_reader_mark(context, name, value, found, err);
-}
-
-static bool
-is_behind(void *context)
-{
-    struct topic_reader_state state;
-
-    topic_reader_state(context, &state);
-    return state.lag >= FAR_BEHIND;
-}
 
 /* -------------------------------------------------------------- reports --- */
 
@@ -227,8 +191,7 @@ open_load(struct follow_command *command, const char *name,
     struct colander_load_options *options = &command->asked.options;
     enum colander_code code = open_families(command, name, err);
 
-    command->stream = (struct colander_load_stream){NULL, next, mark, is_behind,
-                                                    command->rejects};
+    command->stream = topic_stream(NULL, command->rejects);
     options->stream = &command->stream;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
