@@ -84,8 +84,8 @@ void members_list_release(struct member *list, size_t count);
  * was said before it was opened, and has heard itself since, for 2 say_ms. Once
  * it has not heard itself for half of lost_ms, as brokers do not answer or the
  * process stood still, this is false, and true again when it has heard itself
- * for lost_ms. While it is false the list may lack others, and nothing should be
- * changed because of it.
+ * for lost_ms. While it is false the list may lack others, and nothing should
+ * be changed because of it.
  */
 bool members_has_settled(struct members *members);
 
