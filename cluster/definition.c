@@ -61,23 +61,24 @@ static const struct member family_members[] = {
     {NULL, MEMBER_TEXT, 0},
 };
 
-/* A member of a struct. It is written only if the struct is. */
+/* Return a member of a struct, to be written only if the struct may be. */
+
 static char **
 text_of(const void *object, const struct member *member)
 {
-    return (char **)((uintptr_t)object + member->offset);
+    return (char **)((char *)object + member->offset);
 }
 
 static uint32_t *
 number_of(const void *object, const struct member *member)
 {
-    return (uint32_t *)((uintptr_t)object + member->offset);
+    return (uint32_t *)((char *)object + member->offset);
 }
 
 static struct cluster_texts *
 texts_of(const void *object, const struct member *member)
 {
-    return (struct cluster_texts *)((uintptr_t)object + member->offset);
+    return (struct cluster_texts *)((char *)object + member->offset);
 }
 
 /* ---------------------------------------------------------------- texts --- */

@@ -130,21 +130,19 @@ new_topic(const struct admin *admin, const struct topic_wanted *wanted,
 
 /* Sets *error to what the answer says of the topic; `reason` in words. */
 static void
-read_answer(const rd_kafka_event_t *event, rd_kafka_resp_err_t *error,
-            char *reason, size_t reason_size)
+read_answer(rd_kafka_event_t *event, rd_kafka_resp_err_t *error, char *reason,
+            size_t reason_size)
 {
     const rd_kafka_CreateTopics_result_t *result = NULL;
     const rd_kafka_topic_result_t **topics = NULL;
     const char *text = NULL;
     size_t count = 0;
 
-    *error = rd_kafka_event_error((rd_kafka_event_t *)(uintptr_t)event);
+    *error = rd_kafka_event_error(event);
     if (*error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        text =
-            rd_kafka_event_error_string((rd_kafka_event_t *)(uintptr_t)event);
+        text = rd_kafka_event_error_string(event);
     else
-        result = rd_kafka_event_CreateTopics_result(
-            (rd_kafka_event_t *)(uintptr_t)event);
+        result = rd_kafka_event_CreateTopics_result(event);
     if (result != NULL)
         topics = rd_kafka_CreateTopics_result_topics(result, &count);
     if (count > 0) {

@@ -129,6 +129,17 @@ open_cluster(struct cluster_command *command, struct colander_error *err)
 
 /* --------------------------------------------------------------- topics --- */
 
+/* Returns one text, or NULL. The caller frees it. */
+static char *
+joined(const char *first, const char *second, const char *third)
+{
+    char *text;
+
+    return first != NULL && asprintf(&text, "%s%s%s", first, second, third) >= 0
+               ? text
+               : NULL;
+}
+
 /* Creates or checks a topic. */
 static enum colander_code
 make_topic(struct cluster_command *command, const char *log, const char *name,
@@ -137,11 +148,10 @@ make_topic(struct cluster_command *command, const char *log, const char *name,
     enum colander_code code;
 
     free(command->topic);
-    if (asprintf(&command->topic, "%s/%s", log, name) < 0) {
-        command->topic = NULL;
+    command->topic = joined(log, "/", name);
+    if (command->topic == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for an address");
-    }
     command->brokers.options.address = command->topic;
     code = topic_create(&command->brokers.options, &command->wanted,
                         &command->made, err);
@@ -210,11 +220,9 @@ read_cluster(const struct cluster_command *command,
     definition->name =
         name == NULL ? last_part(command->address) : strdup(name);
     definition->log = strdup(log);
-    if (topic != NULL)
-        definition->members = strdup(topic);
-    else if (definition->name == NULL ||
-             asprintf(&definition->members, "%s-members", definition->name) < 0)
-        definition->members = NULL;
+    definition->members = topic != NULL
+                              ? strdup(topic)
+                              : joined(definition->name, "-members", "");
     if (definition->name == NULL || definition->log == NULL ||
         definition->members == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
@@ -351,11 +359,9 @@ read_family(const struct cluster_command *command,
     family->format = copy_or(arguments_value(arguments, "format"), "json");
     family->on_duplicate =
         copy_or(arguments_value(arguments, "on-duplicate"), "replace");
-    if (topic != NULL)
-        family->topic = strdup(topic);
-    else if (asprintf(&family->topic, "%s.%s", cluster->name,
-                      arguments->words[2]) < 0)
-        family->topic = NULL;
+    family->topic = topic != NULL
+                        ? strdup(topic)
+                        : joined(cluster->name, ".", arguments->words[2]);
     if (family->name == NULL || family->format == NULL ||
         family->on_duplicate == NULL || family->topic == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a family");
