@@ -592,7 +592,7 @@ peer_ask(struct server *server, struct parameters *parameters,
     code = colander_buffer_append(&peer->body, parameters->body.data,
                                   parameters->body.size, err);
     if (code == COLANDER_OK)
-        code = open_asked(peer, parameters_value(parameters, "family"), err);
+        code = open_asked(peer, parameters_value(parameters, "of"), err);
     if (code != COLANDER_OK) {
         destroy(&peer->writer);
         return code;

@@ -2,7 +2,7 @@
  * Peers: what another process asks of a store, to read it as a store of its
  * own (peer_store.h).
  *
- * A request is POST /peer?ask=WHAT&family=FAMILY. Its body, and the answer, are
+ * A request is POST /peer?ask=WHAT&of=FAMILY. Its body, and the answer, are
  * frames: a byte that says what it is, its size in four bytes (big-endian), and
  * what it has.
  *

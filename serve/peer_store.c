@@ -140,7 +140,7 @@ set_target(const struct call *call, const char *ask, const char *family)
 
     if (escaped == NULL ||
         asprintf(&url, "%s/peer?ask=%s%s%s", call->store->address, ask,
-                 family == NULL ? "" : "&family=", escaped) < 0)
+                 family == NULL ? "" : "&of=", escaped) < 0)
         url = NULL;
     is_set =
         url != NULL && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;

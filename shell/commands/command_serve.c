@@ -318,11 +318,13 @@ static const struct argument_option options[] = {
     OPTION("dir", "DIR",
            "be a node of the cluster whose address STORE is, with\n"
            "the stores of its partitions in DIR"),
-    OPTION("name", "NAME",
-           "of a node: no other has it (HOST-PORT)"),
+    OPTION("name", "NAME", "of a node: no other has it (HOST-PORT)"),
     OPTION("advertise", "URL",
            "of a node: where the others ask it, unless that is the\n"
            "address of --listen"),
+    OPTION("lost-after", "DURATION",
+           "of a node: others that are silent for so long are taken\n"
+           "to be gone (10s); the same for all nodes"),
     OPTION("checkpoint", "DURATION",
            "of a node: between two checkpoints of a partition (10m)"),
     OPTION_BROKERS,

@@ -10,27 +10,29 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#define SAY_SHARE 10 /* of the time after which a silent node is lost */
+
 static void
 say(void *context, const char *line)
 {
     session_complain(context, SESSION_FINE, "%s", line);
 }
 
+/* Reads an option that is a duration, if it is there. */
 static enum colander_code
-read_checkpoint(const struct arguments *arguments, unsigned *wait_ms,
-                struct colander_error *err)
+read_duration(const struct arguments *arguments, const char *name,
+              unsigned *wait_ms, struct colander_error *err)
 {
-    const char *text = arguments_value(arguments, "checkpoint");
+    const char *text = arguments_value(arguments, name);
     int64_t seconds;
 
     if (text == NULL)
         return COLANDER_OK;
     if (!colander_duration_read(colander_slice_text(text), &seconds) ||
-        seconds == 0 || seconds > UINT_MAX / 1000)
+        seconds <= 0 || seconds > UINT_MAX / 1000)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--checkpoint must be a duration such as 10m, "
-                             "not '%s'",
-                             text);
+                             "--%s must be a duration such as 10m, not '%s'",
+                             name, text);
     *wait_ms = (unsigned)seconds * 1000;
     return COLANDER_OK;
 }
@@ -81,7 +83,11 @@ serve_node_open(struct serve_node *serving, struct session *session,
     options->ca_file = getenv("COLANDER_CA_FILE");
     serving->advertised = arguments_value(arguments, "advertise");
     if (code == COLANDER_OK)
-        code = read_checkpoint(arguments, &options->checkpoint_ms, err);
+        code = read_duration(arguments, "checkpoint", &options->checkpoint_ms,
+                             err);
+    if (code == COLANDER_OK)
+        code = read_duration(arguments, "lost-after", &options->lost_ms, err);
+    options->say_ms = options->lost_ms / SAY_SHARE;
     if (code == COLANDER_OK && server->address != NULL)
         code = choose_name(serving, arguments, server->address, err);
     if (code == COLANDER_OK)

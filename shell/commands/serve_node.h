@@ -30,9 +30,10 @@ serve_node_open(struct serve_node *serving, struct session *session,
                 struct server_options *server, struct colander_error *err);
 
 /* Begins to have partitions. `address` is that of the server, or NULL. */
-COLANDER_CHECKED enum colander_code
-serve_node_join(struct serve_node *serving, const char *address, bool has_tls,
-                struct colander_error *err);
+COLANDER_CHECKED enum colander_code serve_node_join(struct serve_node *serving,
+                                                    const char *address,
+                                                    bool has_tls,
+                                                    struct colander_error *err);
 
 /* Closes the node, if it is open, and takes it from the session. */
 COLANDER_CHECKED enum colander_code
