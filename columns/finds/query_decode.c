@@ -523,7 +523,8 @@ read_member(struct colander_decoded_query *decoded, struct colander_slice name,
     query_list_options(&decoded->query, options);
     code =
         expect_type(value, COLANDER_BOOLEAN, query_option_names[option], err);
-    *options[option] = value->boolean;
+    if (code == COLANDER_OK)
+        *options[option] = value->boolean;
     return code;
 }
 
