@@ -40,7 +40,7 @@ exact_free(struct colander_slice bytes)
     free((uint8_t *)(uintptr_t)bytes.data - 1);
 }
 
-/* -------------------------------------------------------- random queries --- */
+/* ------------------------------------------------------- random queries --- */
 
 static void
 decode(struct colander_slice bytes, struct colander_decoded_query **decoded)
