@@ -46,7 +46,8 @@ static const struct search_term *
 terms_of(const struct colander_predicate *predicate, size_t *count)
 {
     *count = 0;
-    return predicate->kind == PREDICATE_SEARCH && !predicate->is_negated
+    return predicate->kind == PREDICATE_SEARCH &&
+                   !predicate_is_negated(predicate)
                ? search_terms(predicate->search, count)
                : NULL;
 }

@@ -106,6 +106,7 @@ may_bound(const struct colander_ordered *ordered,
            !has_elements(ordered_path(ordered)) &&
            (where == NULL ||
             (where->node_count <= COLANDER_PREDICATE_NODES_MAX - NODES_MORE &&
+             where->values_total < COLANDER_PREDICATE_VALUES_MAX &&
              where->depth < COLANDER_PREDICATE_DEPTH_MAX));
 }
 

@@ -344,8 +344,10 @@ leaf_set_search(struct colander_predicate *leaf, enum colander_search how,
 
     if ((flags & ~(COLANDER_SEARCH_ICASE | COLANDER_SEARCH_NOT)) != 0)
         code = COLANDER_FAIL(err, COLANDER_INVALID, "unknown flags %u", flags);
-    leaf->is_negated = (flags & COLANDER_SEARCH_NOT) != 0;
-    if (code == COLANDER_OK && leaf->is_negated && predicate_is_any(leaf))
+    leaf->how = how;
+    leaf->flags = flags;
+    if (code == COLANDER_OK && predicate_is_negated(leaf) &&
+        predicate_is_any(leaf))
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "COLANDER_SEARCH_NOT requires a path");
     if (code == COLANDER_OK)

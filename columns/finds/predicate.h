@@ -39,7 +39,8 @@ enum predicate_kind {
 struct colander_predicate {
     enum predicate_kind kind;
     enum colander_comparison comparison; /* of COMPARE and UP_TO */
-    bool is_negated;                     /* of SEARCH: it is not found in it */
+    enum colander_search how;            /* of SEARCH, as `flags` */
+    unsigned flags;
     bool is_taken;                 /* an operand: its parent destroys it */
     uint32_t depth;                /* levels: 1 without operands */
     uint32_t node_count;           /* this one and all below */
@@ -60,6 +61,13 @@ predicate_is_any(const struct colander_predicate *leaf)
 {
     return leaf->kind == PREDICATE_ANY || leaf->kind == PREDICATE_ANY_BETWEEN ||
            (leaf->kind == PREDICATE_SEARCH && leaf->path.count == 0);
+}
+
+/* Whether a search matches what has not got its text. */
+static inline bool
+predicate_is_negated(const struct colander_predicate *leaf)
+{
+    return (leaf->flags & COLANDER_SEARCH_NOT) != 0;
 }
 
 /* Whether values of these types have an order: numbers are one type. */

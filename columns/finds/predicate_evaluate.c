@@ -125,7 +125,7 @@ value_is_sought(const struct colander_value *value,
 
     if (value->type == COLANDER_STRING)
         *code = search_text(leaf->search, value->bytes, &is_found, err);
-    return *code == COLANDER_OK && is_found != leaf->is_negated;
+    return *code == COLANDER_OK && is_found != predicate_is_negated(leaf);
 }
 
 /* Whether a value is one that the leaf looks for at its path; MISSING hopes to

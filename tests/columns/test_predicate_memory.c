@@ -14,6 +14,7 @@
 
 #include "columns/finds/match_paths.c"
 #include "columns/path.h"
+#include "columns/query_bytes.h"
 #include "columns/row_walk.h"
 
 #include <stdio.h>
@@ -103,6 +104,43 @@ TEST(words_become_a_predicate_or_memory_is_short)
     }
     colander_predicate_destroy(predicate);
     assert_true(failed > 5);
+}
+
+TEST(a_query_becomes_bytes_and_a_query_or_memory_is_short)
+{
+    static const char *const paths[] = {"a", "b[]"};
+    SCOPED_PREDICATE predicate = expression(NULL);
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_decoded_query *decoded = NULL;
+    struct colander_query query;
+    enum colander_code code = COLANDER_NO_MEMORY;
+    struct colander_key key;
+    long failed = 0;
+
+    colander_query_init(&query);
+    query.where = predicate;
+    query.keys.from = colander_key_of_text(&key, "k");
+    query.paths = paths;
+    query.path_count = COUNT(paths);
+    for (; code != COLANDER_OK; failed++) {
+        assert_int_equal(code, COLANDER_NO_MEMORY);
+        assert_int_equal(bytes.size, 0);
+        allocations_left = failed;
+        code = colander_query_encode(&query, &bytes, why());
+        allocations_left = -1;
+    }
+    assert_true(failed > 5);
+    code = COLANDER_NO_MEMORY;
+    for (failed = 0; code != COLANDER_OK; failed++) {
+        assert_int_equal(code, COLANDER_NO_MEMORY);
+        assert_null(decoded);
+        allocations_left = failed;
+        code = colander_query_decode(colander_buffer_slice(&bytes), &decoded,
+                                     why());
+        allocations_left = -1;
+    }
+    colander_decoded_query_destroy(decoded);
+    assert_true(failed > 20);
 }
 
 /* {"a":"x","b":["x"],"c":1,"d":1} */
