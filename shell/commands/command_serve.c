@@ -9,7 +9,7 @@
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
 #ifdef COLANDER_CLUSTER
-#include "shell/commands/serve_node.h"
+#include "shell/serve_node.h"
 #endif
 #include "shell/service.h"
 

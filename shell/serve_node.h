@@ -5,8 +5,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#ifndef SHELL_COMMANDS_SERVE_NODE_H
-#define SHELL_COMMANDS_SERVE_NODE_H
+#ifndef SHELL_SERVE_NODE_H
+#define SHELL_SERVE_NODE_H
 
 #include "cluster/definition.h"
 #include "node/node.h"

@@ -1,5 +1,5 @@
 /* See serve_node.h. SPDX-License-Identifier: MIT */
-#include "shell/commands/serve_node.h"
+#include "shell/serve_node.h"
 
 #include "columns/words.h"
 
