@@ -65,7 +65,8 @@ struct cluster_family {
     char *format;             /* of a record: json or msgpack */
     char *on_duplicate;       /* replace, keep, patch or error */
     char *schema;             /* its text; NULL: none */
-    struct cluster_texts types; /* pairs: COLUMN=TYPE, before the schema's */
+    struct cluster_texts types; /* pairs COLUMN=TYPE, which count more than the
+                                 * schema's */
 };
 
 /* Adds a copy. */

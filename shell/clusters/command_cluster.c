@@ -28,8 +28,8 @@ struct cluster_command {
     const char *address;
     struct cluster *cluster; /* but of create */
     struct broker_options brokers;
-    const char **settings; /* those of the cluster and then of the
-                                  * options: owned, the texts are not */
+    const char **settings; /* those of the cluster, then of the options: owned,
+                            * the texts are not */
     char *topic;           /* kafka://BROKERS/TOPIC; owned */
     struct topic_wanted wanted;
     struct topic_made made;

@@ -147,12 +147,16 @@ says 'colander: cluster: something could not be read'
 run 4 cluster status "$address" --json
 grep -q '^{"family":"empty","problem":".*damaged' "$work/out" ||
     complain "$(cat "$work/out")"
-rm "$place"/families/empty-*
+rm "$place"/families/empty-* "$list"
+run 0 cluster family "$address" empty --topic empty
+run 0 cluster status "$address"
+prints_some "^  0001 +checkpoint 000001 of "
 
 # --- no broker answers
 stop_brokers
 run 4 cluster status "$address"
-prints_some '^  log +127.0.0.1:.*cannot find topic'
+prints_some "^  log +127.0.0.1:.*cannot find topic 'empty'"
+prints_some '^  log +not asked, as no broker answers$'
 prints_some '^  0002 +no checkpoint$'
 
 # --- a cluster of a newer version
