@@ -368,6 +368,14 @@ run_on_store(struct session *session, const struct command *command,
     return session_finish(session, command->run(session, arguments));
 }
 
+/* Whether it needs no files of its user, which a shell in a server does not
+ * have. */
+static bool
+needs_no_files(const struct command *command, const struct arguments *arguments)
+{
+    return !command->reads_files && !arguments_has(arguments, "output");
+}
+
 /* Whether it touches neither the files nor the terminal of a server. */
 static bool
 runs_in_shell_of_client(const struct command *command,
@@ -375,7 +383,23 @@ runs_in_shell_of_client(const struct command *command,
 {
     if (command->store == COMMAND_ALONE)
         return command == &command_help || command->is_dot;
-    return !arguments_has(arguments, "output");
+    return needs_no_files(command, arguments) || arguments->wants_help;
+}
+
+static enum session_exit
+refuse_for_client(const struct session *session, const struct command *command,
+                  const struct arguments *arguments)
+{
+    if (needs_no_files(command, arguments))
+        return session_complain(session, SESSION_USAGE,
+                                "a server runs only commands that need its "
+                                "store");
+    return session_complain(
+        session, SESSION_USAGE,
+        "this shell runs in the server, where your files are not: run "
+        "'colander %s %s %s' in another terminal",
+        command->name, session->path,
+        command->reads_files ? "FAMILY FILE" : "... --output FILE");
 }
 
 static enum session_exit
@@ -391,9 +415,7 @@ run_parsed(struct session *session, const struct command *command,
         !(is_shell(session)
               ? runs_in_shell_of_client(command, arguments)
               : runs_elsewhere(command) && !arguments->wants_help))
-        return session_complain(session, SESSION_USAGE,
-                                "a server runs only commands that need its "
-                                "store");
+        return refuse_for_client(session, command, arguments);
     if (arguments->wants_help) {
         print_help(session, command);
         return SESSION_FINE;

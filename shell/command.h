@@ -44,6 +44,7 @@ struct command {
     enum command_store store;
     bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
     bool is_dot;           /* it changes a shell, and nothing else */
+    bool reads_files;      /* of its user */
     bool is_paged;         /* in the shell its output may go to a pager */
     const char *instead;   /* what to do about a store that another process has
                             * open; NULL: name the directory of one that none

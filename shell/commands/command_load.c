@@ -542,5 +542,6 @@ const struct command command_load = {
     .store = COMMAND_WRITES,
     .word_count_min = 1,
     .word_count_max = SIZE_MAX - 1,
+    .reads_files = true,
     .run = run_load,
 };
