@@ -170,8 +170,9 @@ furnish(lua_State *L)
     scripting_set_watch(L, interrupt_watch, interrupt_happened);
     scripting_push_store(L, interpreter->session->store);
     scripts_keep(L, "inspect");
-    if (!interpreter->is_safe) { /* else no one types */
-        scripts_keep(L, "completion");
+    if (!interpreter->is_safe || (client != NULL && client->facts == NULL))
+        scripts_keep(L, "completion"); /* someone may type */
+    if (!interpreter->is_safe) {
         scripts_keep(L, "words");
         scripts_push(L, "words");
         lua_setglobal(L, "help");
