@@ -4,10 +4,14 @@
 #include "shell/interrupt.h"
 #include "shell/line_input.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* What a server says to Tab is not longer, if it is honest. */
 #define OFFER_SIZE_MAX ((size_t)1 << 20)
+
+#define TYPED_SIZE_MAX                                                         \
+    ((size_t)128 << 10) /* bytes of a line: a reply has room */
 
 /* ----------------------------------------------------------- completion --- */
 
@@ -109,6 +113,32 @@ add_line(struct client_prompt *prompt, const char *line,
                : code;
 }
 
+static void
+drop_entry(struct client_prompt *prompt, struct remote_reply *reply)
+{
+    colander_buffer_clear(&prompt->entry);
+    reply->size = 1;
+}
+
+static enum colander_code
+send_line(struct client_prompt *prompt, const char *line,
+          struct remote_reply *reply, struct colander_error *err)
+{
+    const size_t size = strlen(line);
+    enum colander_code code;
+
+    if (size > TYPED_SIZE_MAX) {
+        fprintf(stderr, "a line of more than %zu bytes is not sent\n",
+                TYPED_SIZE_MAX);
+        drop_entry(prompt, reply);
+        return COLANDER_OK;
+    }
+    code = add_line(prompt, line, err);
+    return code == COLANDER_OK
+               ? colander_buffer_append(reply->bytes, line, size, err)
+               : code;
+}
+
 enum colander_code
 client_prompt_reply(struct client_prompt *prompt, const struct remote_ask *ask,
                     struct remote_reply *reply, struct colander_error *err)
@@ -132,10 +162,7 @@ client_prompt_reply(struct client_prompt *prompt, const struct remote_ask *ask,
     prompt->has_run = code == COLANDER_OK && line != NULL;
     if (prompt->has_run) {
         interrupt_count_again();
-        code = add_line(prompt, line, err);
-        return code == COLANDER_OK ? colander_buffer_append(reply->bytes, line,
-                                                            strlen(line), err)
-                                   : code;
+        return send_line(prompt, line, reply, err);
     }
     if (prompt->input != NULL)
         line_input_end_line(prompt->input);
@@ -143,8 +170,7 @@ client_prompt_reply(struct client_prompt *prompt, const struct remote_ask *ask,
     if (code != COLANDER_CANCELLED ||
         line_input_is_second_interrupt(prompt->input, is_new))
         return code;
-    colander_buffer_clear(&prompt->entry);
     interrupt_forget();
-    reply->size = 1;
+    drop_entry(prompt, reply);
     return COLANDER_OK;
 }

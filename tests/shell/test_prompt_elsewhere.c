@@ -238,6 +238,22 @@ TEST(ctrl_c_at_the_prompt_drops_the_entry_or_leaves)
     assert_int_equal(terminal_finish(&terminal), 130);
 }
 
+TEST(a_line_that_is_too_long_is_not_sent)
+{
+    char piece[1024];
+
+    memset(piece, 'a', sizeof(piece));
+    piece[sizeof(piece) - 2] = 'b';
+    piece[sizeof(piece) - 1] = '\0';
+    start(&terminal);
+    for (size_t i = 0; i < 130; i++)
+        show(&terminal, piece, "b");
+    show(&terminal, "\r", "a line of more than 131072 bytes is not sent\r\n");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, "1 + 1", "2\r\n");
+    quit(&terminal);
+}
+
 TEST(what_needs_files_says_what_to_do)
 {
     char text[2 * TEMPORARY_SIZE];
