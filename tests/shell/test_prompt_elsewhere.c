@@ -24,14 +24,18 @@
 static char directory[TEMPORARY_SIZE];
 static char store_path[TEMPORARY_SIZE + 16];
 static char history_path[TEMPORARY_SIZE + 32];
+static char token_path[TEMPORARY_SIZE + 16];
+static char address[64]; /* at which clients run Lua that only reads */
 static pid_t server;
 
 /* Starts a server, and waits until it says that it is ready. */
 static void
 start_server(void)
 {
+    static const char at[] = " at ";
     int ready[2];
-    char byte;
+    char said[2 * TEMPORARY_SIZE] = "";
+    const char *place;
 
     ZERO(pipe2(ready, O_CLOEXEC));
     server = fork();
@@ -39,12 +43,18 @@ start_server(void)
     if (server == 0) {
         if (dup2(ready[1], STDOUT_FILENO) == STDOUT_FILENO)
             execl(getenv("COLANDER"), "colander", "serve", store_path,
-                  (char *)NULL);
+                  "--listen", "127.0.0.1:0", "--token-file", token_path,
+                  "--lua", (char *)NULL);
         _exit(127);
     }
     ZERO(close(ready[1]));
-    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_true(read(ready[0], said, sizeof(said) - 1) > 0);
     ZERO(close(ready[0]));
+    place = strstr(said, at);
+    assert_non_null(place);
+    place += strlen(at);
+    (void)snprintf(address, sizeof(address), "%.*s", (int)strcspn(place, "\n"),
+                   place);
 }
 
 static int
@@ -61,6 +71,8 @@ make_store(void **state)
     snprintf(store_path, sizeof(store_path), "%s/store", directory);
     snprintf(history_path, sizeof(history_path), "%s/colander/history",
              directory);
+    snprintf(token_path, sizeof(token_path), "%s/token", directory);
+    setenv("COLANDER_TOKEN_FILE", token_path, 1);
     setenv("HOME", directory, 1);
     setenv("XDG_STATE_HOME", directory, 1);
     setenv("XDG_CONFIG_HOME", directory, 1);
@@ -163,6 +175,25 @@ TEST(tab_asks_the_server)
     show(&terminal, ".read /etc/hos\t", ".read /etc/hos");
     show(&terminal, "X", "\aX"); /* it is not of the client */
     terminal_type(&terminal, "\x15");
+    quit(&terminal);
+}
+
+TEST(a_prompt_at_an_address_has_the_same)
+{
+    const char *const words[] = {"colander", "shell", address, NULL};
+
+    terminal_start(&terminal, words);
+    terminal_expect(&terminal, PROMPT);
+    show(&terminal, "twe\t", "tweets");
+    show(&terminal, ":sca\t", ":scan"); /* and not what writes */
+    show(&terminal, "\x15tweets:pu\t", "tweets:pu");
+    show(&terminal, "X", "\aX");
+    show(&terminal, "\x15tweets:find{}\r", "\n7     Smith       7\r\n");
+    terminal_expect(&terminal, PROMPT);
+    enter(&terminal, "tweets:put('k', {})", "attempt to call a nil value");
+    show(&terminal, "print('it ' .. 'runs') while true do end\r", "it runs");
+    show(&terminal, "\x03", "interrupted");
+    terminal_expect(&terminal, PROMPT);
     quit(&terminal);
 }
 
