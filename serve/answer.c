@@ -313,6 +313,15 @@ answer_stop(struct answer *answer, enum answer_stop why)
     pthread_mutex_unlock(&answer->lock);
 }
 
+void
+answer_interrupt(struct answer *answer)
+{
+    pthread_mutex_lock(&answer->lock);
+    if (answer->cursor != NULL)
+        colander_cursor_cancel(answer->cursor);
+    pthread_mutex_unlock(&answer->lock);
+}
+
 enum colander_code
 answer_flush(struct answer *answer, struct colander_buffer *bytes,
              struct colander_error *err)

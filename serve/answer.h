@@ -103,6 +103,9 @@ void answer_leave(struct answer *answer);
 /* Ends the answer for this reason. It is not freed before leave. */
 void answer_stop(struct answer *answer, enum answer_stop why);
 
+/* Cancels the cursor that is watched; the answer goes on. */
+void answer_interrupt(struct answer *answer);
+
 /* Hands over what is in `bytes`, and empties it. Waits until the connection has
  * taken what was handed over before. Fails with CANCELLED if the answer has
  * been stopped. For a writer that waits. */

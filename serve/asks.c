@@ -97,19 +97,38 @@ take_reply(struct asks *asks, uint64_t number, struct colander_slice bytes)
     return is_awaited;
 }
 
+/* Stops what the command runs. Requires the server's lock. */
+static bool
+interrupt(struct asks *asks)
+{
+    bool runs;
+
+    pthread_mutex_lock(&asks->lock);
+    runs = asks->is_answered;
+    if (runs) {
+        atomic_store(&asks->run->is_interrupted, true);
+        answer_interrupt(asks->run->answer);
+    }
+    pthread_mutex_unlock(&asks->lock);
+    return runs;
+}
+
 enum colander_code
 asks_input(struct server *server, struct parameters *parameters,
            struct writer **writer, const char **parameter, size_t *offset,
            struct colander_error *err)
 {
-    static const char *const names[] = {"run", "ask", NULL};
+    static const char *const names[] = {"run", "ask", "interrupt", NULL};
     const char *name = parameters_value(parameters, "run");
     uint64_t number = 0;
     bool is_awaited = false;
+    bool interrupts = false;
     enum colander_code code;
 
     *offset = 0;
-    code = parameters_check(parameters, names, 2, parameter, err);
+    code = parameters_check(parameters, names, 3, parameter, err);
+    if (code == COLANDER_OK)
+        code = parameters_flag(parameters, "interrupt", &interrupts, err);
     if (code == COLANDER_OK)
         code = parameters_number(parameters, "ask", &number, err);
     if (code != COLANDER_OK)
@@ -118,7 +137,9 @@ asks_input(struct server *server, struct parameters *parameters,
     for (struct asks *asks = server->asks; asks != NULL && name != NULL;
          asks = asks->next) {
         if (strcmp(asks->name, name) == 0)
-            is_awaited = take_reply(asks, number, parameters->body);
+            is_awaited = interrupts
+                             ? interrupt(asks)
+                             : take_reply(asks, number, parameters->body);
     }
     pthread_mutex_unlock(&server->lock);
     if (!is_awaited)
@@ -230,12 +251,16 @@ ask_client(struct asks *asks, const struct ask *ask, struct reply *reply,
     asks->number++;
     asks->is_answered = false;
     pthread_mutex_unlock(&asks->lock);
+    run_rest(asks->run);
     code = send_ask(asks, ask, err);
     if (code == COLANDER_OK)
         code = await_reply(asks, err);
-    return code == COLANDER_OK ? read_reply(&asks->reply, reply,
-                                            &asks->run->is_interrupted, err)
-                               : code;
+    if (code == COLANDER_OK)
+        code = read_reply(&asks->reply, reply, &asks->run->is_interrupted, err);
+    if (code == COLANDER_OK &&
+        ((reply->flags & ASK_WOULD_WAIT) == 0 || reply->bytes.size > 0))
+        code = run_go_on(asks->run, err);
+    return code;
 }
 
 /* Returns the asks of a command, whose turn it is; NULL: there are none. */
@@ -421,6 +446,35 @@ server_command_confirm(const struct server_command *command,
         return COLANDER_OK;
     code = ask_client(asks, &ask, &reply, err);
     *is_yes = code == COLANDER_OK && reply.size == 1;
+    end_turn(asks);
+    return code;
+}
+
+enum colander_code
+server_command_read_line(const struct server_command *command,
+                         const char *prompt, bool is_new,
+                         struct colander_buffer *line, bool *is_end,
+                         struct colander_error *err)
+{
+    const struct ask ask = {.kind = ASK_LINE,
+                            .name = "",
+                            .offset = is_new,
+                            .bytes = colander_slice_text(prompt)};
+    struct asks *asks = begin_turn(command);
+    struct reply reply = {.size = 0};
+    enum colander_code code;
+
+    if (asks == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "a request has no prompt");
+    (void)fflush(command->out);
+    atomic_store(&asks->run->is_interrupted, false); /* it was for another */
+    code = ask_client(asks, &ask, &reply, err);
+    if (code == COLANDER_OK && reply.size == 1)
+        code = COLANDER_FAIL(err, COLANDER_CANCELLED, "interrupted");
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(line, reply.bytes.data, reply.bytes.size,
+                                      err);
+    *is_end = (reply.flags & ASK_IS_END) != 0;
     end_turn(asks);
     return code;
 }

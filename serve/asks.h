@@ -1,11 +1,14 @@
 /*
  * Asks: what a command needs from its client while it runs: bytes of files, the
- * file of rejects, a yes.
+ * file of rejects, a yes, what is typed.
  *
  * The answer to a command is under way, so the client is asked in a frame of it
  * (RUNS_ASK), and replies with another request:
  *
  *     POST /input?run=RUN&ask=NUMBER
+ *
+ * While the command does not ask, interrupt=1 in place of the number makes a
+ * shell stop what it runs, and ask for the next line.
  *
  * Nothing is read ahead, so a command holds one reply. A client that vanishes
  * is one whose answer is stopped: the ask fails.
@@ -33,6 +36,8 @@ enum ask_kind {
     ASK_CUT = 'c',     /* the file of rejects: its size */
     ASK_APPEND = 'a',  /* to it */
     ASK_CONFIRM = 'q', /* the bytes are a question; size 1: yes */
+    ASK_LINE = 't',    /* typed after the bytes, a prompt; offset 1: it is the
+                        * first of an entry; size 1: the entry is dropped */
 };
 
 enum ask_flag {

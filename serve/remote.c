@@ -25,7 +25,8 @@ struct call {
     CURL *replies; /* sends replies; NULL: there was none yet */
     struct curl_slist *headers;
     char refusal[CURL_ERROR_SIZE];
-    int directory_fd; /* of the store; -1: it has an address */
+    int directory_fd;           /* of the store; -1: it has an address */
+    char run[ASK_RUN_SIZE + 1]; /* that asked last; "": none */
     struct colander_buffer form;
     struct colander_buffer kept; /* the head of a frame, a last one, an error */
     uint8_t kind;                /* of the frame */
@@ -45,18 +46,8 @@ remote_is_address(const char *store)
 
 /* ------------------------------------------------------------- requests --- */
 
-static int
-look_for_cancel(void *context, curl_off_t download, curl_off_t down,
-                curl_off_t upload, curl_off_t up)
-{
-    const struct call *call = context;
-
-    (void)download;
-    (void)down;
-    (void)upload;
-    (void)up;
-    return call->command->is_cancelled(call->command->context);
-}
+static int look_for_cancel(void *context, curl_off_t download, curl_off_t down,
+                           curl_off_t upload, curl_off_t up);
 
 /* The options whose last argument is a long. */
 static void
@@ -132,6 +123,44 @@ drop(char *data, size_t size, size_t count, void *context)
     (void)data;
     (void)context;
     return size * count;
+}
+
+/* Interrupts what runs, if it still does, from within a callback. */
+static void
+send_interrupt(struct call *call)
+{
+    CURL *curl = curl_easy_init();
+    char path[ASK_RUN_SIZE + 64];
+
+    (void)snprintf(path, sizeof(path), "/input?run=%s&interrupt=1", call->run);
+    if (curl != NULL && set_target(call, curl, path)) {
+        set_common(call, curl);
+        set(curl, CURLOPT_NOPROGRESS, 1);
+        set(curl, CURLOPT_TIMEOUT, CONNECT_SECONDS);
+        (void)curl_easy_setopt(curl, CURLOPT_POSTFIELDS, "");
+        (void)curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, drop);
+        (void)curl_easy_perform(curl);
+    }
+    curl_easy_cleanup(curl);
+}
+
+static int
+look_for_cancel(void *context, curl_off_t download, curl_off_t down,
+                curl_off_t upload, curl_off_t up)
+{
+    struct call *call = context;
+    const struct remote_command *command = call->command;
+
+    (void)download;
+    (void)down;
+    (void)upload;
+    (void)up;
+    if (command->interrupts != NULL && command->interrupts(command->context)) {
+        if (call->run[0] == '\0')
+            return 1;
+        send_interrupt(call);
+    }
+    return command->is_cancelled(command->context);
 }
 
 /* Sends a reply, from within the callback that took the ask. */
@@ -213,11 +242,9 @@ take_ask(struct call *call)
     static const struct {
         uint8_t kind;
         enum remote_ask_kind means;
-    } kinds[] = {{ASK_LOOK, REMOTE_LOOK},
-                 {ASK_READ, REMOTE_READ},
-                 {ASK_CUT, REMOTE_CUT},
-                 {ASK_APPEND, REMOTE_APPEND},
-                 {ASK_CONFIRM, REMOTE_CONFIRM}};
+    } kinds[] = {{ASK_LOOK, REMOTE_LOOK},       {ASK_READ, REMOTE_READ},
+                 {ASK_CUT, REMOTE_CUT},         {ASK_APPEND, REMOTE_APPEND},
+                 {ASK_CONFIRM, REMOTE_CONFIRM}, {ASK_LINE, REMOTE_LINE}};
     const uint8_t *data = call->kept.data + ASK_RUN_SIZE;
     struct colander_buffer body = COLANDER_BUFFER_EMPTY;
     struct remote_ask ask = {.kind = REMOTE_LOOK};
@@ -248,6 +275,8 @@ take_ask(struct call *call)
     if (name == NULL)
         code = COLANDER_FAIL(&call->err, COLANDER_NO_MEMORY,
                              "no memory for a name");
+    (void)snprintf(call->run, sizeof(call->run), "%.*s", (int)ASK_RUN_SIZE,
+                   (const char *)call->kept.data);
     if (code == COLANDER_OK)
         code = make_reply(call, &ask, &body, &call->err);
     if (code == COLANDER_OK)

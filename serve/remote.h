@@ -14,13 +14,15 @@ enum remote_ask_kind {
     REMOTE_CUT,     /* cuts the file of rejects to `size`; sets `size` */
     REMOTE_APPEND,  /* appends the bytes to it */
     REMOTE_CONFIRM, /* asks; sets `size` to 1 for yes */
+    REMOTE_LINE,    /* appends what is typed; sets `is_end`, or `size` to 1 if
+                     * the entry is dropped */
 };
 
 /* What a command asks its client for. */
 struct remote_ask {
     enum remote_ask_kind kind;
     const char *name; /* of the file; any text, as servers may lie */
-    uint64_t offset;
+    uint64_t offset;  /* of LINE: 1 for the first one of an entry */
     uint64_t size;
     struct colander_slice bytes;
 };
@@ -50,6 +52,10 @@ struct remote_command {
                                struct colander_slice bytes,
                                struct colander_error *err);
     bool (*is_cancelled)(void *context); /* called about once a second */
+
+    /* The same: whether a shell is to stop what it runs, and ask for the next
+     * line; returns true once. NULL: never. */
+    bool (*interrupts)(void *context);
 
     /* Replies to an ask (asks.h). NULL: the command needs nothing. */
     enum colander_code (*reply)(void *context, const struct remote_ask *ask,

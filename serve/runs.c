@@ -12,6 +12,8 @@
 #define WIDTH_MAX 10000 /* a table keeps as much of a value */
 #define UPKEEP "backups, checks and refilters"
 #define STREAM_BUFFER ((size_t)32 << 10)
+#define LOOK_MS 20 /* how often a shell sees whether there is room for it */
+#define PATIENCE_MS 500 /* after which it says that it waits */
 
 struct run *
 run_of(const struct server_command *command)
@@ -150,6 +152,60 @@ close_stream(struct run_stream *stream)
     stream->file = NULL;
 }
 
+/* ---------------------------------------------------------------- kinds --- */
+
+void
+run_rest(struct run *run)
+{
+    struct server *server = run->server;
+
+    pthread_mutex_lock(&server->lock);
+    server->kind_counts[SERVER_SCRIPTS] -= run->is_awake;
+    run->is_awake = false;
+    pthread_mutex_unlock(&server->lock);
+}
+
+enum colander_code
+run_go_on(struct run *run, struct colander_error *err)
+{
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    struct server *server = run->server;
+    const uint32_t max = server->options.script_max;
+
+    for (unsigned ms = 0; run->kind == SERVER_SHELLS && !run->is_awake;
+         ms += LOOK_MS) {
+        pthread_mutex_lock(&server->lock);
+        run->is_awake = server->kind_counts[SERVER_SCRIPTS] < max;
+        server->kind_counts[SERVER_SCRIPTS] += run->is_awake;
+        pthread_mutex_unlock(&server->lock);
+        if (run->is_awake)
+            break;
+        if (answer_stopped(run->answer) != ANSWER_GOES_ON)
+            return COLANDER_FAIL(err, COLANDER_CANCELLED,
+                                 "the client has left");
+        if (ms == PATIENCE_MS)
+            fprintf(run->command.err,
+                    "the server runs %u scripts, and no more at once: this one "
+                    "waits\n",
+                    max);
+        (void)nanosleep(&pause, NULL);
+    }
+    return COLANDER_OK;
+}
+
+/* Counts the command as one of its kind no more. */
+static void
+leave_kind(struct run *run)
+{
+    struct server *server = run->server;
+
+    run_rest(run);
+    pthread_mutex_lock(&server->lock);
+    server->kind_counts[run->kind] -= run->kind != SERVER_OTHERS;
+    run->kind = SERVER_OTHERS;
+    pthread_mutex_unlock(&server->lock);
+}
+
 /* --------------------------------------------------------------- writer --- */
 
 enum colander_code
@@ -167,13 +223,16 @@ run_perform(struct run *run, struct answer *answer,
         open_stream(&run->out, run, RUNS_OUT, command->out_is_terminal);
     command->err =
         open_stream(&run->err, run, RUNS_ERR, command->err_is_terminal);
-    if (command->out != NULL && command->err != NULL)
-        *status = options->run(options->run_context, command);
-    else
+    if (command->out == NULL || command->err == NULL)
         code =
             COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a command");
+    else
+        code = run_go_on(run, err);
+    if (code == COLANDER_OK)
+        *status = options->run(options->run_context, command);
     close_stream(&run->out);
     close_stream(&run->err);
+    leave_kind(run); /* before its client knows that it has ended */
     return code;
 }
 
@@ -212,6 +271,7 @@ run_destroy(struct run *run)
 {
     struct server *server = run->server;
 
+    leave_kind(run);
     asks_destroy(run->asks);
     body_destroy(run->writer.body);
     pthread_mutex_destroy(&run->lock);
@@ -219,7 +279,6 @@ run_destroy(struct run *run)
     parameters_release(&run->parameters);
     pthread_mutex_lock(&server->lock);
     server->command_count--;
-    server->kind_counts[run->kind] -= run->kind != SERVER_OTHERS;
     pthread_mutex_unlock(&server->lock);
     free(run);
 }
@@ -305,7 +364,8 @@ run_admit(struct run *run, struct colander_error *err)
     } limits[] = {
         {"load", SERVER_LOADS, options->load_max, "loads"},
         {SERVER_SCRIPT, SERVER_SCRIPTS, options->script_max, "scripts"},
-        {"shell", SERVER_SCRIPTS, options->script_max, "scripts"},
+        {SERVER_COMPLETION, SERVER_SCRIPTS, options->script_max, "scripts"},
+        {"shell", SERVER_SHELLS, options->shell_max, "shells"},
         {"backup", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
         {"check", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
         {"refilter", SERVER_UPKEEP, options->upkeep_max, UPKEEP},
@@ -315,8 +375,9 @@ run_admit(struct run *run, struct colander_error *err)
         if (strcmp(run->words[0], limits[i].word) == 0 &&
             !admit_kind(run, limits[i].kind, limits[i].max))
             return COLANDER_FAIL(err, COLANDER_BUSY,
-                                 "the server runs too many %s: try again later",
-                                 limits[i].what);
+                                 "the server has %u %s, and takes no more at "
+                                 "once: try again later",
+                                 limits[i].max, limits[i].what);
     }
     return COLANDER_OK;
 }

@@ -40,6 +40,7 @@ struct run {
     bool prints;                   /* its output is in `bytes`, as it is, */
     bool streams;                  /* and is sent while it comes */
     enum server_kind kind;         /* it is counted as one of these */
+    bool is_awake;                 /* a shell that counts as a script, too */
     uint64_t reject_count;         /* of a load that has ended */
     atomic_bool is_interrupted;    /* by Ctrl-C, as its client says */
 };
@@ -53,6 +54,14 @@ COLANDER_CHECKED enum colander_code run_create(struct server *server,
                                                struct run **run,
                                                struct colander_error *err);
 void run_destroy(struct run *run);
+
+/* Make a shell count as a script no more while it waits for its client, and
+ * again before it goes on: once there are few enough, which it says that it
+ * waits for. Nothing for other commands. Fails with CANCELLED if the client has
+ * left. */
+void run_rest(struct run *run);
+COLANDER_CHECKED enum colander_code run_go_on(struct run *run,
+                                              struct colander_error *err);
 
 /* Counts the command as a load or a script, if it is one. Fails with BUSY if
  * there are too many. Requires that its words are there. */

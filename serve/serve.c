@@ -24,6 +24,7 @@ server_options_init(struct server_options *options)
     options->command_max = 64;
     options->load_max = 16;
     options->script_max = 4;
+    options->shell_max = 16;
     options->upkeep_max = 2;
     options->backup_max = 100;
     options->request_ms = 30000;

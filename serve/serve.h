@@ -52,6 +52,10 @@ struct server_command {
  * the store, and prints lines of JSON. */
 #define SERVER_SCRIPT "script"
 
+/* The command of Tab at the prompt of a client: what may follow its last word,
+ * a line that is typed there. */
+#define SERVER_COMPLETION "complete"
+
 /* Makes the end of the client cancel `cursor`; NULL: nothing any more. */
 void server_command_watch(const struct server_command *command,
                           struct colander_cursor *cursor);
@@ -87,6 +91,14 @@ void server_command_count_load(const struct server_command *command,
 enum colander_code server_command_confirm(const struct server_command *command,
                                           const char *question, bool *is_yes,
                                           struct colander_error *err);
+
+/* Has a line typed at the terminal of the client, which edits it, and appends
+ * it, without its end; *is_end: there was none. `is_new`: what is typed before
+ * is not of the same entry. Fails with CANCELLED if the user drops the entry;
+ * once the user leaves, the command is over, too. */
+enum colander_code server_command_read_line(
+    const struct server_command *command, const char *prompt, bool is_new,
+    struct colander_buffer *line, bool *is_end, struct colander_error *err);
 
 /* Runs it, in a thread that it may block. Returns the exit status. */
 typedef int server_run(void *context, const struct server_command *command);
@@ -145,6 +157,8 @@ struct server_options {
     uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
     uint32_t script_max;     /* of these, scripts: each has up to 135 MB (4) */
+    uint32_t shell_max;      /* of these, shells, which are scripts while they
+                              * do not wait for their client (16) */
     uint32_t upkeep_max; /* of these, what reads or copies whole stores (2) */
     uint32_t request_ms; /* a request must have come whole after this time,
                               * and an idle connection is closed (30,000) */

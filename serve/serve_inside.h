@@ -22,7 +22,8 @@
 enum server_kind {
     SERVER_OTHERS,
     SERVER_LOADS,
-    SERVER_SCRIPTS,
+    SERVER_SCRIPTS, /* also shells, while they run something */
+    SERVER_SHELLS,
     SERVER_UPKEEP,
     SERVER_KIND_COUNT,
 };

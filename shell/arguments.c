@@ -32,10 +32,20 @@ find_option(const struct argument_option *options, const char *name,
     return NULL;
 }
 
+static void
+offer_options(struct nearest *nearest, const struct argument_option *options)
+{
+    for (; options->name != NULL; options++) {
+        if (options->instead == NULL)
+            nearest_offer(nearest, options->name);
+    }
+}
+
 /* Returns the option that may have been meant by a word of `size` bytes, or
  * NULL. */
 static const char *
-nearest_option(const struct argument_option *options, const char *word,
+nearest_option(const struct arguments *arguments,
+               const struct argument_option *options, const char *word,
                size_t size)
 {
     char name[64];
@@ -45,28 +55,29 @@ nearest_option(const struct argument_option *options, const char *word,
         return NULL;
     memcpy(name, word + 2, size - 2);
     name[size - 2] = '\0';
-    for (; options->name != NULL; options++) {
-        if (options->instead == NULL)
-            nearest_offer(&nearest, options->name);
-    }
+    offer_options(&nearest, options);
+    if (arguments->common != NULL)
+        offer_options(&nearest, arguments->common);
     return nearest.name;
 }
 
 /* Fails with a hint: which option may have been meant, or how to write one that
  * has only one dash. */
 static enum colander_code
-fail_unknown(const struct argument_option *options, const char *word,
+fail_unknown(const struct arguments *arguments,
+             const struct argument_option *options, const char *word,
              size_t size, struct colander_error *err)
 {
+    const char *nearest = nearest_option(arguments, options, word, size);
+
     if (size > 2 && find_option(options, word + 1, size - 1) != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unknown option '%.*s' (write -%.*s)", (int)size,
                              word, (int)size, word);
-    if (nearest_option(options, word, size) != NULL)
+    if (nearest != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "unknown option '%.*s': did you mean '--%s'?",
-                             (int)size, word,
-                             nearest_option(options, word, size));
+                             (int)size, word, nearest);
     return COLANDER_FAIL(
         err, COLANDER_INVALID, "unknown option '%.*s' (%s)", (int)size, word,
         options->name == NULL ? "write -- before a word that begins with -"
@@ -89,8 +100,10 @@ add_option(struct arguments *arguments, const struct argument_option *options,
         option = find_option(options, word + 2, size - 2);
     else if (size == 2)
         option = find_option(options, word + 1, 1);
+    if (option == NULL && size > 3 && arguments->common != NULL)
+        option = find_option(arguments->common, word + 2, size - 2);
     if (option == NULL)
-        return fail_unknown(options, word, size, err);
+        return fail_unknown(arguments, options, word, size, err);
     if (option->instead != NULL)
         option = find_option(options, option->instead, strlen(option->instead));
     if (!option->repeats && arguments_has(arguments, option->name))

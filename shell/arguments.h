@@ -6,7 +6,8 @@
  * negative keys need no quoting. A value that begins with -- needs
  * --name=VALUE, as most of them are the next option, by mistake.
  *
- * Life:   a zeroed struct -> parse -> has, value, number -> release
+ * Life:   a zeroed struct, perhaps with `common` -> parse
+ *         -> has, value, number -> release
  * Memory: all texts are borrowed from argv
  *
  * SPDX-License-Identifier: MIT
@@ -53,6 +54,8 @@ struct argument_choice {
 };
 
 struct arguments {
+    const struct argument_option *common; /* that many commands have, and this
+                                           * one, too; NULL: none; borrowed */
     const char **words; /* all that is not an option, in order */
     size_t word_count;
     struct argument_choice *choices; /* the options, in order */

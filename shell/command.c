@@ -125,6 +125,30 @@ names_store(const struct session *session, const struct command *command)
     return command->store < COMMAND_OPENS && !is_shell(session);
 }
 
+/* Whether the process that has the store open can run the command. */
+static bool
+runs_elsewhere(const struct command *command)
+{
+    return command->store < COMMAND_OPENS || command->goes_elsewhere;
+}
+
+const struct argument_option *
+command_common_options(const struct command *command)
+{
+#ifdef COLANDER_SERVER
+    static const struct argument_option options[] = {
+        OPTION_GROUP("a store that another process has open"),
+        OPTION_FLAG("no-share", "do not have that process do it: fail"),
+        OPTIONS_END,
+    };
+
+    if (runs_elsewhere(command))
+        return options;
+#endif
+    (void)command;
+    return options_none;
+}
+
 /* ---------------------------------------------------------------- help --- */
 
 static void
@@ -147,6 +171,8 @@ print_help(const struct session *session, const struct command *command)
     else
         fprintf(out, "\n%s\n", command->summary);
     arguments_print_help(out, command->options);
+    if (!is_shell(session))
+        arguments_print_help(out, command_common_options(command));
     if (command->examples != NULL)
         fprintf(out, "\nexamples:\n%s", command->examples);
 }
@@ -252,13 +278,6 @@ mode_of(const struct command *command, const struct arguments *arguments)
     return COLANDER_OPEN_READ_ONLY;
 }
 
-/* Whether the process that has the store open can run the command. */
-static bool
-runs_elsewhere(const struct command *command)
-{
-    return command->store < COMMAND_OPENS || command->goes_elsewhere;
-}
-
 bool
 command_is_elsewhere(const char *store)
 {
@@ -290,6 +309,8 @@ command_run_elsewhere(struct session *session,
                       enum session_exit *status)
 {
 #ifdef COLANDER_SERVER
+    if (arguments_has(arguments, "no-share"))
+        return false;
     return elsewhere_run(session, arguments, session->argc, session->argv,
                          status);
 #else
@@ -315,7 +336,7 @@ open_store(struct session *session, const struct command *command,
         return false;
     }
     code = session_open(session, store, mode_of(command, arguments), &err);
-    if (code == COLANDER_BUSY && !arguments_has(arguments, "no-share") &&
+    if (code == COLANDER_BUSY &&
         command_run_elsewhere(session, arguments, status))
         return false;
     if (code != COLANDER_OK)
@@ -347,6 +368,14 @@ run_on_store(struct session *session, const struct command *command,
     return session_finish(session, command->run(session, arguments));
 }
 
+/* Whether it needs no files of its user, which a shell in a server does not
+ * have. */
+static bool
+needs_no_files(const struct command *command, const struct arguments *arguments)
+{
+    return !command->reads_files && !arguments_has(arguments, "output");
+}
+
 /* Whether it touches neither the files nor the terminal of a server. */
 static bool
 runs_in_shell_of_client(const struct command *command,
@@ -354,7 +383,23 @@ runs_in_shell_of_client(const struct command *command,
 {
     if (command->store == COMMAND_ALONE)
         return command == &command_help || command->is_dot;
-    return !arguments_has(arguments, "output");
+    return needs_no_files(command, arguments) || arguments->wants_help;
+}
+
+static enum session_exit
+refuse_for_client(const struct session *session, const struct command *command,
+                  const struct arguments *arguments)
+{
+    if (needs_no_files(command, arguments))
+        return session_complain(session, SESSION_USAGE,
+                                "a server runs only commands that need its "
+                                "store");
+    return session_complain(
+        session, SESSION_USAGE,
+        "this shell runs in the server, where your files are not: run "
+        "'colander %s %s %s' in another terminal",
+        command->name, session->path,
+        command->reads_files ? "FAMILY FILE" : "... --output FILE");
 }
 
 static enum session_exit
@@ -370,9 +415,7 @@ run_parsed(struct session *session, const struct command *command,
         !(is_shell(session)
               ? runs_in_shell_of_client(command, arguments)
               : runs_elsewhere(command) && !arguments->wants_help))
-        return session_complain(session, SESSION_USAGE,
-                                "a server runs only commands that need its "
-                                "store");
+        return refuse_for_client(session, command, arguments);
     if (arguments->wants_help) {
         print_help(session, command);
         return SESSION_FINE;
@@ -395,6 +438,12 @@ run_parsed(struct session *session, const struct command *command,
     if (command->store == COMMAND_OPENS && command->word_count_min > 0 &&
         !command->goes_elsewhere && command_is_elsewhere(arguments->words[0]))
         return complain_of_address(session, command, arguments->words[0]);
+    if (arguments_has(arguments, "no-share") &&
+        command_is_elsewhere(arguments->words[0]))
+        return session_complain(session, SESSION_USAGE,
+                                "--no-share is for the directory of a store, "
+                                "and '%s' is the address of a server",
+                                arguments->words[0]);
     if (session->client != NULL && is_shell(session) &&
         !session->client->is_trusted && command->store != COMMAND_ALONE &&
         mode_of(command, arguments) != COLANDER_OPEN_READ_ONLY)
@@ -454,6 +503,8 @@ command_run(struct session *session, int argc, const char *const *argv)
     session->command = command->name;
     session->argc = argc;
     session->argv = argv;
+    if (!is_shell(session))
+        arguments.common = command_common_options(command);
     if (arguments_parse(&arguments, command->options,
                         command->option_words == 0 ? SIZE_MAX
                                                    : command->option_words,

@@ -44,6 +44,7 @@ struct command {
     enum command_store store;
     bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
     bool is_dot;           /* it changes a shell, and nothing else */
+    bool reads_files;      /* of its user */
     bool is_paged;         /* in the shell its output may go to a pager */
     const char *instead;   /* what to do about a store that another process has
                             * open; NULL: name the directory of one that none
@@ -66,6 +67,11 @@ const struct command *command_by_name(const struct session *session,
 
 /* Returns a command that can be run here, or NULL after the last. */
 const struct command *command_at(const struct session *session, size_t index);
+
+/* The options that all commands have which a process can run that has the store
+ * open; none for others. */
+const struct argument_option *
+command_common_options(const struct command *command);
 
 /* Whether it is the address of a server, and not the directory of a store. */
 bool command_is_elsewhere(const char *store);

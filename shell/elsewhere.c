@@ -3,6 +3,7 @@
 #include "serve/remote.h"
 #include "serve/token.h"
 #include "shell/client_files.h"
+#include "shell/client_prompt.h"
 #include "shell/interrupt.h"
 #include "shell/output.h"
 #include "shell/result_file.h"
@@ -14,6 +15,8 @@
 struct client {
     struct result_file result; /* its output */
     struct client_files files;
+    struct client_prompt prompt;
+    bool is_typed; /* it is a shell with a prompt */
 };
 
 bool
@@ -47,12 +50,26 @@ is_cancelled(void *context)
     return interrupt_happened() && !client->files.is_load;
 }
 
+/* At a prompt Ctrl-C stops what runs, and not the shell. */
+static bool
+interrupts(void *context)
+{
+    const struct client *client = context;
+    const bool happened = client->is_typed && interrupt_happened();
+
+    if (happened)
+        interrupt_forget();
+    return happened;
+}
+
 static enum colander_code
 reply(void *context, const struct remote_ask *ask, struct remote_reply *reply,
       struct colander_error *err)
 {
     struct client *client = context;
 
+    if (ask->kind == REMOTE_LINE && client->is_typed)
+        return client_prompt_reply(&client->prompt, ask, reply, err);
     return client_files_reply(&client->files, ask, reply, err);
 }
 
@@ -77,12 +94,15 @@ run(const struct remote_command *asked, const struct arguments *arguments,
     enum session_exit *status, struct colander_error *err)
 {
     struct remote_command command = *asked;
-    struct client client;
+    struct client client = {.prompt = {.command = &command}};
     struct token token;
     enum colander_code code;
     int exit_status = 0;
 
     client_files_init(&client.files, command.words[0], arguments);
+    client.is_typed = client.files.is_shell && command.in_is_terminal &&
+                      command.out_is_terminal && arguments->word_count == 1 &&
+                      !arguments_has(arguments, "e");
     code = result_file_open(&client.result,
                             arguments_value(arguments, "output"), stdout, err);
     command.context = &client;
@@ -92,6 +112,7 @@ run(const struct remote_command *asked, const struct arguments *arguments,
         code = remote_run(&command, &exit_status, err);
     if (code == COLANDER_OK && exit_status == SESSION_FINE)
         code = result_file_finish(&client.result, err);
+    client_prompt_release(&client.prompt);
     result_file_release(&client.result);
     client_files_release(&client.files);
     *status = (enum session_exit)exit_status;
@@ -148,6 +169,7 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
         .ca_file = ca_file == NULL || ca_file[0] == '\0' ? NULL : ca_file,
         .take = print,
         .is_cancelled = is_cancelled,
+        .interrupts = interrupts,
         .reply = reply,
     };
     struct colander_error err;

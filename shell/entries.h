@@ -36,10 +36,13 @@ void entries_init(struct entries *entries, struct session *session,
 void entries_release(struct entries *entries);
 
 /* Runs what is typed at the terminal, until its end; before it init.lua, if
- * `has_init`. Failures are printed, but do not make the program fail. With a
- * `file` what is typed comes from it, as at the terminal of a client. */
-enum session_exit entries_run_terminal(struct entries *entries, bool has_init,
-                                       FILE *file);
+ * `has_init`. Failures are printed, but do not make the program fail. For a
+ * client it is the terminal of that. */
+enum session_exit entries_run_terminal(struct entries *entries, bool has_init);
+
+/* Prints what Tab does after `line`, for a client: + and what to add, or ? and
+ * what may follow, or nothing. */
+enum session_exit entries_complete(struct entries *entries, const char *line);
 
 /* Runs the entries of `file`, called `name`, until one fails. */
 enum session_exit entries_run_file(struct entries *entries, FILE *file,

@@ -102,8 +102,6 @@ print_option(const struct argument_option *option)
 static void
 print_options(const struct argument_option *options)
 {
-    if (options->name != NULL)
-        printf(".SH OPTIONS\n");
     for (; options->name != NULL; options++) {
         if (options->name[0] == '\0') {
             printf(".SS \"");
@@ -120,7 +118,11 @@ void
 manual_print(const struct command *command)
 {
     print_head(command);
+    if (command->options->name != NULL ||
+        command_common_options(command)->name != NULL)
+        printf(".SH OPTIONS\n");
     print_options(command->options);
+    print_options(command_common_options(command));
     if (command->examples != NULL) {
         printf(".SH EXAMPLES\n");
         print_lines(command->examples);

@@ -2,6 +2,7 @@
 #include "shell/service.h"
 #include "loading/load.h"
 #include "shell/command.h"
+#include "shell/entries.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
 #include "shell/request.h"
@@ -41,10 +42,24 @@ confirm(void *context, const char *question, bool *is_yes,
     return server_command_confirm(context, question, is_yes, err);
 }
 
+static enum colander_code
+read_line(void *context, const char *prompt, bool is_new,
+          struct colander_buffer *line, bool *is_end,
+          struct colander_error *err)
+{
+    return server_command_read_line(context, prompt, is_new, line, is_end, err);
+}
+
 static void
 count_load(void *context, uint64_t rows, uint64_t rejects)
 {
     server_command_count_load(context, rows, rejects);
+}
+
+static enum session_exit
+complete(struct entries *entries, void *context)
+{
+    return entries_complete(entries, context);
 }
 
 /* Runs a command for a client. */
@@ -69,6 +84,7 @@ run_for_client(void *context, const struct server_command *command)
         .files = &files,
         .context = (void *)command,
         .confirm = confirm,
+        .read_line = read_line,
         .count_load = count_load,
         .facts = command->result == NULL ? NULL : command->result->facts,
         .failure = command->result == NULL ? NULL : &command->result->failure,
@@ -87,13 +103,17 @@ run_for_client(void *context, const struct server_command *command)
         .is_read_only = service->session->is_read_only,
         .style = {.width = command->width},
     };
+    const char *last = command->words[command->word_count - 1];
     enum session_exit status;
 
     interrupt_set_source(&source);
     if (strcmp(command->words[0], SERVER_SCRIPT) == 0 &&
         command->result != NULL)
-        status = request_script_run(&session,
-                                    command->words[command->word_count - 1]);
+        status = request_script_run(&session, last);
+    else if (strcmp(command->words[0], SERVER_COMPLETION) == 0)
+        status = client.may_run_lua
+                     ? entries_run_task(&session, complete, (void *)last)
+                     : SESSION_FAILED;
     else
         status =
             command_run(&session, (int)command->word_count, command->words);

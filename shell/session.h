@@ -52,6 +52,11 @@ struct session_client {
     enum colander_code (*confirm)(void *context, const char *question,
                                   bool *is_yes, struct colander_error *err);
 
+    /* Has its user type a line, as line_source of line_input.h. */
+    enum colander_code (*read_line)(void *context, const char *prompt,
+                                    bool is_new, struct colander_buffer *line,
+                                    bool *is_end, struct colander_error *err);
+
     /* Counts what a load has done. */
     void (*count_load)(void *context, uint64_t rows, uint64_t rejects);
 

@@ -117,18 +117,18 @@ print_first_words(const struct command *command, const char *before,
     fputs(after, stdout);
 }
 
-/* Goes through the options of a command, and then through those that it has for
- * topics alone. */
+/* Goes through the options of a command, then through those that it has for
+ * topics alone, and then through those that other commands have, too. */
 struct walk {
     const struct command *command;
     const struct argument_option *next;
-    bool is_for_topics;
+    unsigned step;
 };
 
 static struct walk
 walk_of(const struct command *command)
 {
-    return (struct walk){command, command->options, false};
+    return (struct walk){command, command->options, 0};
 }
 
 static bool
@@ -153,12 +153,15 @@ next_option(struct walk *walk)
         if (option->name != NULL) {
             walk->next++;
             if (option->name[0] != '\0' && option->instead == NULL &&
-                !(walk->is_for_topics &&
-                  has_option(walk->command, option->name)))
+                !(walk->step > 0 && has_option(walk->command, option->name)))
                 return option;
-        } else if (for_topics != NULL && !walk->is_for_topics) {
-            walk->is_for_topics = true;
-            walk->next = for_topics->options;
+        } else if (walk->step == 0) {
+            walk->step++;
+            walk->next =
+                for_topics == NULL ? options_none : for_topics->options;
+        } else if (walk->step == 1) {
+            walk->step++;
+            walk->next = command_common_options(walk->command);
         } else {
             return NULL;
         }

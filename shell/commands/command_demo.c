@@ -182,7 +182,7 @@ run_prompt(struct entries *entries, void *context)
 {
     (void)context;
     entries->session->command = NULL;
-    return entries_run_terminal(entries, true, NULL);
+    return entries_run_terminal(entries, true);
 }
 
 static enum session_exit

@@ -404,6 +404,10 @@ run_load(struct session *session, const struct arguments *arguments)
 
     if (!has_files && session->dot_commands != NULL)
         return session_complain(session, SESSION_USAGE, "FILE is missing");
+    if (arguments_has(arguments, "share") &&
+        arguments_has(arguments, "no-share"))
+        return session_complain(session, SESSION_USAGE,
+                                "--share and --no-share exclude each other");
     command.is_shared =
         session->client == NULL && arguments_has(arguments, "share");
     code = load_request_read(&command.asked, session, arguments, &err);
@@ -493,9 +497,6 @@ static const struct argument_option options[] = {
 #ifdef COLANDER_SERVER
     OPTION_FLAG("share", "other commands use the store meanwhile, as they use\n"
                          "that of colander serve"),
-    OPTION_FLAG("no-share",
-                "do not load by a process that has the store open:\n"
-                "fail if there is one"),
 #endif
     OPTION_FLAG("sync",
                 "the rows are on the disk at the end, and survive a power\n"
@@ -541,5 +542,6 @@ const struct command command_load = {
     .store = COMMAND_WRITES,
     .word_count_min = 1,
     .word_count_max = SIZE_MAX - 1,
+    .reads_files = true,
     .run = run_load,
 };

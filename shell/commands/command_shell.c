@@ -102,8 +102,6 @@ run_input(struct entries *entries, const struct task *task)
                                 "no memory for a script");
     if (task->word_count > 0)
         status = run_script(entries, task, file, &input);
-    else if (input.client->in_is_terminal && input.client->out_is_terminal)
-        status = entries_run_terminal(entries, false, file);
     else
         status = entries_run_file(entries, file, NULL);
     (void)fclose(file);
@@ -116,18 +114,22 @@ static enum session_exit
 run_task(struct entries *entries, void *context)
 {
     const struct task *task = context;
+    const struct session_client *client = entries->session->client;
 
     entries->session->command = NULL;
     if (task->code != NULL)
         return entries_run_chunk(entries, task->code, "=-e");
-    if (entries->session->client != NULL)
+    if (client != NULL && (task->word_count > 0 || !client->in_is_terminal ||
+                           !client->out_is_terminal))
         return run_input(entries, task);
+    if (client != NULL)
+        return entries_run_terminal(entries, false);
     if (task->word_count > 0)
         return interpreter_run_script(entries->interpreter, task->words[0],
                                       colander_slice_of(NULL, 0),
                                       task->words + 1, task->word_count - 1);
     if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        return entries_run_terminal(entries, task->has_init, NULL);
+        return entries_run_terminal(entries, task->has_init);
     return entries_run_file(entries, stdin, NULL);
 }
 
@@ -226,9 +228,9 @@ const struct command command_shell = {
         "commands. docs/shell.md describes the shell, docs/lua.md the\n"
         "language, docs/cookbook.md common tasks (in share/doc/colander).\n"
         "\n"
-        "If a server has the store open, it runs the code of -e, a script or\n"
-        "a pipe. There files, other programs and os.exit are missing\n"
-        "(docs/serve.md).\n"
+        "If a server has the store open, it runs the code of -e, a script,\n"
+        "a pipe or what is typed. There files, other programs and os.exit\n"
+        "are missing (docs/serve.md).\n"
         "\n"
         "Ctrl-C stops what runs, or discards what was typed. Twice within a\n"
         "second, it leaves the shell, as Ctrl-D does at the prompt.\n",

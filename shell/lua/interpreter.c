@@ -170,8 +170,9 @@ furnish(lua_State *L)
     scripting_set_watch(L, interrupt_watch, interrupt_happened);
     scripting_push_store(L, interpreter->session->store);
     scripts_keep(L, "inspect");
-    if (!interpreter->is_safe) { /* else no one types */
-        scripts_keep(L, "completion");
+    if (!interpreter->is_safe || (client != NULL && client->facts == NULL))
+        scripts_keep(L, "completion"); /* someone may type */
+    if (!interpreter->is_safe) {
         scripts_keep(L, "words");
         scripts_push(L, "words");
         lua_setglobal(L, "help");
@@ -240,6 +241,28 @@ interpreter_state(struct interpreter *interpreter)
 
 /* ---------------------------------------------------------------- calls --- */
 
+/* Whether the error is that a client's Lua lacks what needs the files or the
+ * process of its user. */
+static bool
+is_of_missing(const struct session_client *client, const char *text)
+{
+    static const char *const names[] = {
+        "backup",  "dofile",   "execute", "exit",   "getenv",
+        "lines",   "loadfile", "open",    "popen",  "read",
+        "require", "remove",   "rename",  "tmpname"};
+    const char *at = strstr(text, "attempt to call a nil value (");
+    const char *name = at == NULL ? NULL : strchr(at, '\'');
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        const size_t size = strlen(names[i]);
+
+        if (client != NULL && name != NULL &&
+            strncmp(name + 1, names[i], size) == 0 && name[size + 1] == '\'')
+            return true;
+    }
+    return false;
+}
+
 /* Turns an error into a text, with a traceback if that is wanted. */
 static int
 describe_error(lua_State *L)
@@ -248,10 +271,15 @@ describe_error(lua_State *L)
 
     interpreter->code = scripting_error_code(L, 1);
     luaL_tolstring(L, 1, NULL);
-    if (interpreter->is_safe)
+    if (is_of_missing(interpreter->session->client, lua_tostring(L, -1))) {
+        lua_pushliteral(L, "\nthis Lua runs in the server, without files, "
+                           "other programs, os.exit and db:backup");
+        lua_concat(L, 2);
+    } else if (interpreter->is_safe) {
         suggestion_add_safe(L);
-    else
+    } else {
         suggestion_add(L, interpreter->session->store);
+    }
     if (interpreter->detail == INTERPRETER_TRACEBACK)
         luaL_traceback(L, L, lua_tostring(L, -1), 1);
     return 1;

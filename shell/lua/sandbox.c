@@ -44,8 +44,11 @@ static void
 look_for_end(lua_State *L, lua_Debug *activation)
 {
     (void)activation;
-    if (!interrupt_happened())
+    if (!interrupt_happened()) {
+        if (lua_gethookcount(L) == 1) /* what was interrupted has ended */
+            sandbox_look_for_end(L);
         return;
+    }
     lua_sethook(L, look_for_end, LUA_MASKCOUNT, 1);
     luaL_error(L, "interrupted");
 }

@@ -103,14 +103,20 @@ static int
 complete(lua_State *L)
 {
     const struct completion *completion = lua_touserdata(L, 1);
+    const struct session *session = completion->session;
 
     scripts_push(L, "completion");
     lua_pushvalue(L, 2);
-    push_commands(L, completion->session);
-    lua_pushlightuserdata(L, completion->session->store);
+    push_commands(L, session);
+    lua_pushlightuserdata(L, session->store);
     lua_pushcclosure(L, read_columns, 1);
-    lua_pushinteger(L, (lua_Integer)output_width());
-    lua_pushcfunction(L, list_files);
+    lua_pushinteger(L, (lua_Integer)(session->client == NULL
+                                         ? output_width()
+                                         : session->style.width));
+    if (session->client == NULL)
+        lua_pushcfunction(L, list_files);
+    else
+        lua_pushnil(L); /* the files are of the server */
     lua_call(L, 5, 2);
     return 2;
 }

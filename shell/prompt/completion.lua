@@ -145,7 +145,7 @@ end
 -- Returns what to add to the line, if all that may follow begins with it, or
 -- else what may follow, as lines. `commands` are the dot commands with their
 -- options; `read_columns` returns the paths of a family, `list_files` the files
--- whose names begin with a text.
+-- whose names begin with a text; nil: none are offered.
 return function(line, commands, read_columns, width, list_files)
     local families = list_of(families_of, store)
     local offered = {}

@@ -45,13 +45,16 @@ run_timer(struct session *session, const struct arguments *arguments)
     return read_switch(session, arguments, &session->is_timed);
 }
 
-/* Files, programs and a terminal are those of the process. */
+/* Files, programs and a terminal are those of the process. `use` is what to add
+ * to the command that begins the shell. */
 static enum session_exit
-refuse_for_client(const struct session *session)
+refuse_for_client(const struct session *session, const char *use)
 {
     return session_complain(session, SESSION_USAGE,
-                            "not in the shell of a store that another process "
-                            "has open");
+                            "this shell runs in the server, where your files "
+                            "and programs are not: run 'colander shell %s %s' "
+                            "in another terminal",
+                            session->path, use);
 }
 
 static enum session_exit
@@ -62,7 +65,7 @@ run_pager(struct session *session, const struct arguments *arguments)
     char *pager;
 
     if (session->client != NULL)
-        return refuse_for_client(session);
+        return refuse_for_client(session, "-e CODE | PAGER");
     if (word == NULL || strcmp(word, "on") == 0 || strcmp(word, "off") == 0)
         return read_switch(session, arguments, &entries->is_paged);
     pager = strdup(word);
@@ -218,7 +221,7 @@ run_output(struct session *session, const struct arguments *arguments)
     int fd;
 
     if (session->client != NULL)
-        return refuse_for_client(session);
+        return refuse_for_client(session, "-e CODE >FILE");
     (void)fflush(stdout);
     session->entries->is_once = false;
     if (name == NULL) {
@@ -275,7 +278,7 @@ run_read(struct session *session, const struct arguments *arguments)
     enum session_exit status;
 
     if (session->client != NULL)
-        return refuse_for_client(session);
+        return refuse_for_client(session, "<FILE");
     if (entries->depth == READ_DEPTH_MAX)
         return session_complain(session, SESSION_USAGE,
                                 "files that read files are nested too deeply");

@@ -3,11 +3,11 @@
 #include "core/clock.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
+#include "shell/line_input.h"
 #include "shell/pager.h"
 #include "shell/prompt/chunk.h"
 #include "shell/prompt/completion.h"
 #include "shell/prompt/dot_commands.h"
-#include "shell/prompt/line_input.h"
 #include "shell/text.h"
 
 #include "scripting/scripting.h"
@@ -218,26 +218,6 @@ add_line(struct entry *entry, const char *line, struct colander_error *err)
     return code;
 }
 
-/* Adds the entry to the history, as one line if that means the same. */
-static void
-remember(struct line_input *input, const struct entry *entry)
-{
-    char *text = text_copy(colander_buffer_slice(&entry->text));
-    char *rest;
-
-    if (text == NULL)
-        return;
-    if (strstr(text, "--") == NULL && strstr(text, "[[") == NULL &&
-        strstr(text, "[=") == NULL && strchr(text, '\\') == NULL) {
-        for (char *end = text; (end = strchr(end, '\n')) != NULL;)
-            *end = ' ';
-    }
-    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
-         line = strtok_r(NULL, "\n", &rest))
-        line_input_remember(input, line);
-    free(text);
-}
-
 /* If a chunk that is not Lua begins with a command, hints. `limit =` is Lua. */
 static void
 hint_at_command(const struct session *session, struct colander_slice text)
@@ -307,7 +287,7 @@ try_entry(struct entries *entries, struct line_input *input,
     state = chunk_load(L, text, TYPED);
     if (state == CHUNK_UNFINISHED)
         return SESSION_FINE;
-    remember(input, entry);
+    line_input_remember(input, colander_buffer_slice(&entry->text));
     entry->text.size = 0;
     if (state != CHUNK_WRONG)
         return run_loaded(entries, INTERPRETER_MESSAGE);
@@ -340,7 +320,7 @@ run_line(struct entries *entries, struct line_input *input, struct entry *entry,
         return session_fail(session, &err);
     session->line = entry->line;
     if (is_dot_command(line) && entry->text.size == strlen(line)) {
-        remember(input, entry);
+        line_input_remember(input, colander_buffer_slice(&entry->text));
         entry->text.size = 0;
         status = dot_commands_run(entries, line + strspn(line, BLANKS));
     } else {
@@ -363,43 +343,22 @@ end_input(const struct entries *entries, const struct entry *entry)
 
 /* ------------------------------------------------------------- terminal --- */
 
-/* Whether this is the second Ctrl-C within a second. The first one on an empty
- * line, when nothing is to be discarded, says how to leave. */
-static bool
-is_second_interrupt(const struct line_input *input, bool is_new)
-{
-    if (!is_new || !line_input_was_empty(input)) {
-        interrupt_count_again();
-        return false;
-    }
-    if (interrupt_note())
-        return true;
-    fprintf(stderr, "Ctrl-D leaves\n");
-    return false;
-}
-
 /* No line was read. A Ctrl-C at the prompt only discards the entry; the second
- * one without an entry leaves. */
+ * one without an entry leaves. The program of a client counts them. */
 static enum session_exit
 stop_typing(struct entries *entries, struct line_input *input, bool is_new,
             const struct colander_error *err)
 {
     line_input_end_line(input);
-    if (err->code == COLANDER_CANCELLED && entries->session->client == NULL &&
-        !is_second_interrupt(input, is_new))
+    if (err->code == COLANDER_CANCELLED &&
+        !(entries->session->client == NULL
+              ? line_input_is_second_interrupt(input, is_new)
+              : interrupt_happened()))
         return SESSION_FINE;
     entries->is_ended = true;
     if (err->code != COLANDER_CANCELLED)
         return session_fail(entries->session, err);
     return SESSION_INTERRUPTED;
-}
-
-/* Prints it at the terminal of a client, which edits lines as it does. */
-static void
-show_prompt(const struct session *session, const char *prompt)
-{
-    fputs(prompt, session_out(session));
-    (void)fflush(session_out(session));
 }
 
 static enum session_exit
@@ -413,16 +372,12 @@ run_typed(struct entries *entries, struct line_input *input)
         struct colander_error err;
         const char *line;
 
-        if (entries->session->client != NULL)
-            show_prompt(entries->session, is_new ? PROMPT : PROMPT_MORE);
-        if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, &line,
+        if (line_input_read(input, is_new ? PROMPT : PROMPT_MORE, is_new, &line,
                             &err) != COLANDER_OK) {
             entry.text.size = 0;
             status = stop_typing(entries, input, is_new, &err);
         } else if (line == NULL) {
             line_input_end_line(input);
-            if (entries->session->client != NULL)
-                show_prompt(entries->session, "\n");
             break;
         } else {
             interrupt_forget(); /* it was meant for the last line */
@@ -449,7 +404,7 @@ run_lines(struct entries *entries, struct line_input *input)
         struct colander_error err;
         const char *line;
 
-        if (line_input_read(input, NULL, &line, &err) != COLANDER_OK) {
+        if (line_input_read(input, NULL, false, &line, &err) != COLANDER_OK) {
             status = session_fail(session, &err);
         } else if (line == NULL) {
             status = end_input(entries, &entry);
@@ -523,7 +478,12 @@ print_families(const struct session *session)
 
     if (colander_store_families(session->store, &names, NULL) != COLANDER_OK)
         return;
-    if (names.count == 0)
+    if (names.count == 0 && session->client != NULL)
+        report_add(&report,
+                   "no families: try 'colander load %s FAMILY FILE --key "
+                   "COLUMN' in another terminal",
+                   session->path);
+    else if (names.count == 0)
         report_add(&report, "no families: try .load FAMILY FILE --key COLUMN");
     else
         report_add(&report, "%s%s: ", THOUSANDS(names.count),
@@ -551,9 +511,27 @@ print_families(const struct session *session)
 }
 
 enum session_exit
-entries_run_terminal(struct entries *entries, bool has_init, FILE *file)
+entries_complete(struct entries *entries, const char *line)
+{
+    struct completion completion = {entries->interpreter, entries->session};
+    struct colander_buffer added = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer listing = COLANDER_BUFFER_EMPTY;
+
+    completion_find(&completion, colander_slice_text(line), &added, &listing);
+    if (added.size > 0)
+        fprintf(session_out(entries->session), "+%s", (char *)added.data);
+    else if (listing.size > 0)
+        fprintf(session_out(entries->session), "?%s", (char *)listing.data);
+    colander_buffer_release(&added);
+    colander_buffer_release(&listing);
+    return SESSION_FINE;
+}
+
+enum session_exit
+entries_run_terminal(struct entries *entries, bool has_init)
 {
     struct session *session = entries->session;
+    const struct session_client *client = session->client;
     struct completion completion = {entries->interpreter, session};
     struct line_input *input = NULL;
     struct colander_error err;
@@ -570,13 +548,14 @@ entries_run_terminal(struct entries *entries, bool has_init, FILE *file)
     }
     if (entries->is_ended)
         return SESSION_FINE;
-    entries->is_paged = file == NULL;
+    entries->is_paged = client == NULL;
     if (!entries->has_limit) /* init.lua may have set one */
         entries->display.row_limit = DISPLAY_ROWS;
-    if ((file == NULL
+    if ((client == NULL
              ? line_input_open_terminal(completion_find, &completion, &input,
                                         &err)
-             : line_input_open_file(file, &input, &err)) == COLANDER_OK)
+             : line_input_open_source(client->read_line, client->context,
+                                      &input, &err)) == COLANDER_OK)
         status = run_typed(entries, input);
     else
         status = session_fail(session, &err);

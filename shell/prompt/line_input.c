@@ -1,6 +1,7 @@
 /* See line_input.h. SPDX-License-Identifier: MIT */
-#include "shell/prompt/line_input.h"
+#include "shell/line_input.h"
 #include "shell/interrupt.h"
+#include "shell/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,14 +16,16 @@
 #define LINE_SIZE_MAX (16u << 20) /* about, of one that is not typed */
 
 struct line_input {
-    FILE *file;       /* the lines, borrowed; or */
-    EditLine *editor; /* they are typed here */
-    FILE *terminal;   /* standard output as it was at first */
+    FILE *file;         /* the lines, borrowed; or */
+    line_source source; /* has them; or */
+    EditLine *editor;   /* they are typed here */
+    FILE *terminal;     /* standard output as it was at first */
     History *history;
     char *history_path; /* NULL: it is not saved */
     const char *prompt; /* borrowed while a line is read */
     line_completer complete;
-    void *context; /* of `complete` */
+    void *context;                /* of `complete`, or of `source` */
+    struct colander_buffer given; /* by `source` */
     char *line;
     size_t capacity;
     bool is_dropped; /* Ctrl-C was typed, */
@@ -300,6 +303,18 @@ line_input_open_file(FILE *file, struct line_input **input,
     return COLANDER_OK;
 }
 
+enum colander_code
+line_input_open_source(line_source source, void *context,
+                       struct line_input **input, struct colander_error *err)
+{
+    *input = calloc(1, sizeof(**input));
+    if (*input == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for input");
+    (*input)->source = source;
+    (*input)->context = context;
+    return COLANDER_OK;
+}
+
 void
 line_input_close(struct line_input *input)
 {
@@ -311,6 +326,7 @@ line_input_close(struct line_input *input)
         (void)fclose(input->terminal);
     if (input->history != NULL)
         history_end(input->history);
+    colander_buffer_release(&input->given);
     free(input->history_path);
     free(input->line);
     free(input);
@@ -405,14 +421,38 @@ read_plain(struct line_input *input, const char **line,
     return COLANDER_OK;
 }
 
+/* Reads a line that is typed elsewhere. */
+static enum colander_code
+read_given(struct line_input *input, bool is_new, const char **line,
+           struct colander_error *err)
+{
+    struct colander_buffer *given = &input->given;
+    enum colander_code code;
+    bool is_end = false;
+
+    colander_buffer_clear(given);
+    code = input->source(input->context, input->prompt, is_new, given, &is_end,
+                         err);
+    if (code == COLANDER_OK && memchr(given->data, '\0', given->size) != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the line has a zero byte in it");
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(given, "", 1, err);
+    if (code == COLANDER_OK && !is_end)
+        *line = (const char *)given->data;
+    return code;
+}
+
 enum colander_code
-line_input_read(struct line_input *input, const char *prompt_text,
+line_input_read(struct line_input *input, const char *prompt_text, bool is_new,
                 const char **line, struct colander_error *err)
 {
     enum colander_code code;
 
     *line = NULL;
     input->prompt = prompt_text;
+    if (input->source != NULL)
+        return read_given(input, is_new, line, err);
     interrupt_ends_reads(true);
     code = input->editor != NULL ? read_typed(input, line, err)
                                  : read_plain(input, line, err);
@@ -430,18 +470,44 @@ line_input_end_line(struct line_input *input)
 }
 
 bool
-line_input_was_empty(const struct line_input *input)
+line_input_is_second_interrupt(const struct line_input *input, bool is_new)
 {
-    return input->was_empty;
+    if (!is_new || !input->was_empty) {
+        interrupt_count_again();
+        return false;
+    }
+    if (interrupt_note())
+        return true;
+    fprintf(stderr, "Ctrl-D leaves\n");
+    return false;
 }
 
-void
-line_input_remember(struct line_input *input, const char *text)
+static void
+remember_line(struct line_input *input, const char *text)
 {
     HistEvent event;
 
-    if (input->history == NULL || text[strspn(text, " \t")] == '\0')
+    if (text[strspn(text, " \t")] == '\0')
         return;
     (void)history(input->history, &event, H_ENTER, text);
     save_history(input);
+}
+
+void
+line_input_remember(struct line_input *input, struct colander_slice entry)
+{
+    char *text = input->history == NULL ? NULL : text_copy(entry);
+    char *rest;
+
+    if (text == NULL)
+        return;
+    if (strstr(text, "--") == NULL && strstr(text, "[[") == NULL &&
+        strstr(text, "[=") == NULL && strchr(text, '\\') == NULL) {
+        for (char *end = text; (end = strchr(end, '\n')) != NULL;)
+            *end = ' ';
+    }
+    for (char *line = strtok_r(text, "\n", &rest); line != NULL;
+         line = strtok_r(NULL, "\n", &rest))
+        remember_line(input, line);
+    free(text);
 }

@@ -111,6 +111,7 @@ PLACE_TEST(a_server_gets_no_other_file)
         FAILS(ask(place, "load", REMOTE_LOOK, *name, ""), COLANDER_INVALID);
         assert_int_equal(place->bytes.size, 0);
     }
+    FAILS(ask(place, "load", REMOTE_LINE, "-", "prompt"), COLANDER_INVALID);
     FAILS(ask(place, "find", REMOTE_READ, "given", ""), COLANDER_INVALID);
     assert_string_equal(error_text(), "the server asks for 'given', which it "
                                       "was not given");

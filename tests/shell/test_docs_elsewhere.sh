@@ -30,7 +30,7 @@ served='find|get|export|group|families|columns|stats|load|put|update|delete'
 served+='|retain|copy|rename|drop|check|refilter|shell'
 
 # Not run: what does not end by itself, or has nothing to do with a store here.
-unused='colander (serve|demo|completion|help|cluster)|--follow|--share|shell .*--(safe|readonly)'
+unused='colander (serve|demo|completion|help|cluster)|--follow|--(no-)?share|shell .*--(safe|readonly)'
 unused+='|os\.exit'
 unused+='|(s3|https?|kafka)://|kcat|curl|journalctl|mosquitto|[^a-z]ssh '
 

@@ -40,8 +40,23 @@ await_rows 3
 run 0 find data rows id=2
 prints '{"_key":2,"id":2}'
 run 0 put data first '{"_key":2}'
-run 1 load data rows fifo --no-share
-says_some 'the store is held by process'
+while read -r -a words; do
+    run 1 "${words[@]}" --no-share
+    says_some 'the store is held by process'
+    prints ''
+done <<'END'
+load data rows fifo
+put data first {"_key":3}
+find data rows id=2
+export data rows
+families data
+delete data rows --all --yes
+check data
+shell data -e 1
+END
+run 0 find data rows --count
+prints 3
+run 1 shell data --no-share -e 1
 run 0 check data # in the process that loads
 run 1 serve data
 says_some 'the store is held by process'
@@ -55,8 +70,28 @@ prints 5
 run 0 find data first --count
 prints 2
 
-# Without the option no one else gets in, as before.
-"$COLANDER" load data rows fifo --key id >load.out 2>load.err &
+# What that would mean for an address, or together with --share.
+run 2 find http://127.0.0.1:1 rows --no-share
+says "colander: find: --no-share is for the directory of a store, and 'http://127.0.0.1:1' is the address of a server"
+run 2 shell http://127.0.0.1:1 --no-share -e 1
+run 2 check http://127.0.0.1:1 --no-share
+run 2 load data rows fifo --share --no-share
+says 'colander: load: --share and --no-share exclude each other'
+
+# All have it that would run in another process, and only these.
+for command in find group get export put delete update retain drop rename \
+    copy families columns stats load refilter check backup shell; do
+    run 0 "$command" --help
+    prints_some '^  --no-share '
+done
+for command in serve salvage demo completion; do
+    run 0 "$command" --help
+    ! grep -q no-share out || complain "'$command' has --no-share"
+    run 2 "$command" data --no-share
+done
+
+# Without --share no one else gets in.
+"$COLANDER" load data rows fifo --key id --no-share >load.out 2>load.err &
 client=$!
 exec 3>fifo
 printf '{"id":7}\n' >&3
@@ -65,6 +100,7 @@ until [ -e data/rocksdb/LOCK ] && ! "$COLANDER" find data rows >out 2>err; do
 done
 last='a find beside a load'
 says_some 'the store is held by process'
+[ ! -e data/SOCKET ] || complain 'a load that shares nothing has a socket'
 exec 3>&-
 end_client 0
 

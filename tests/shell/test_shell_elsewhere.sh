@@ -139,6 +139,12 @@ for store in addressed "$url"; do
         echo "$line" >line
         "$COLANDER" shell "$store" <line >out 2>err && complain "$line"
         grep -q '^colander: line 1: ' err || complain "$line: $(cat err)"
+        case $line in
+        .load*) grep -Fq "'colander load $store FAMILY FILE'" err ;;
+        .read* | .output* | .once* | .pager*)
+            grep -Fq "'colander shell $store " err ;;
+        .export*) grep -Fq "$store ... --output FILE'" err ;;
+        esac || complain "$line does not say what to do: $(cat err)"
     done
     [ ! -e planted ] || complain 'a server writes a file for a client'
     run 2 shell "$store" --readonly -e 1
