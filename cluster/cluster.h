@@ -24,17 +24,18 @@ bool cluster_is_address(const char *word);
 
 /* How a backup is made. Zeros are the defaults. */
 struct cluster_backup_options {
-    uint64_t keep_count; /* then the oldest are removed until so many are left;
+    uint64_t
+        keep_count;  /* then the oldest are removed until that many are left;
                           * 0: keeps all */
-    uint64_t number;     /* of the backup; 0: that after the highest */
-    bool has_twins;      /* other stores may have the same rows and be sent to
+    uint64_t number; /* of the backup; 0: that after the highest */
+    bool has_twins;  /* other stores may have the same rows and be sent to
                           * the same address */
 };
 
 /* Sends the store to a new backup. Then removes old ones, and files that no
  * backup has. In `made`, `copied` is what was sent. Fails with CORRUPT, and
  * makes no backup, if a file of the store is damaged, and with INVALID if the
- * backups there are of another store that is no twin. */
+ * backups there are of another store that is not a twin. */
 COLANDER_CHECKED enum colander_code
 cluster_backup(struct colander_store *store, const char *address,
                const struct cluster_backup_options *options,

@@ -56,7 +56,7 @@ partition_checkpoint(struct partition *partition, struct colander_error *err);
  * store, when no cursor uses it, and removes it: others have the partition. */
 void partition_stop(struct partition *partition, bool gives_up);
 
-/* Whether the thread of a partition that is given up has ended. */
+/* Whether the thread has ended, of a partition that others have now. */
 bool partition_has_ended(const struct partition *partition);
 
 /* Waits for the thread. The store stays open. */

@@ -39,8 +39,8 @@ struct colander_store *routing_here(const struct routing *routing);
 
 /* Sets where all partitions are read from now on, in this order. A store that
  * is not among them is not used by new reads once this returns. It fails only
- * with NO_MEMORY; then some partitions may be read where they were before, so it
- * is to be tried again. */
+ * with NO_MEMORY; some partitions may then be read where they were before, so
+ * it is to be tried again. */
 COLANDER_CHECKED enum colander_code routing_set(struct routing *routing,
                                                 const struct route *routes,
                                                 size_t count,

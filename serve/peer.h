@@ -1,6 +1,6 @@
 /*
- * Peers: what another process asks of a store, to read it as a store of its
- * own (peer_store.h).
+ * Peers: what another process asks of a store, to read it there as a store
+ * (peer_store.h).
  *
  * A request is POST /peer?ask=WHAT&of=FAMILY. Its body, and the answer, are
  * frames: a byte that says what it is, its size in four bytes (big-endian), and
@@ -26,7 +26,7 @@
  *     f  a failure: a byte, its code, and the message. The last frame
  *     e  the end. The last frame
  *
- * Later versions may add kinds of frames. What an older one does not know fails.
+ * Later versions may add kinds of frames. An older one fails on those.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -6,384 +6,12 @@
 #include "core/array.h"
 #include "core/bytes.h"
 #include "core/clock.h"
-#include "serve/peer.h"
+#include "serve/peers/call.h"
 
-#include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAIT_MS 10000
-#define CONNECT_MS 3000
-#define POLL_MS 50  /* how often a find looks whether it is cancelled */
-#define IDLE_MAX 16 /* connections that are kept */
-#define REFUSAL_MAX ((size_t)64 << 10)
-#define FRAME_MAX ((size_t)64 << 20) /* a row has 16 MiB */
 #define KEYS_OF_GET 1000
-
-/* A connection. */
-struct line {
-    CURLM *multi;
-    CURL *easy;
-    struct line *next; /* that is idle */
-};
-
-struct peer_store {
-    struct peer_store_options options; /* all copied */
-    struct colander_buffer scope;      /* frames with the parts */
-    struct curl_slist *headers;
-    pthread_mutex_t mutex;
-    struct line *idle;
-    size_t idle_count;
-    char *address;
-    char *ca_file;
-};
-
-/* A request, and the frames of its answer. */
-struct call {
-    struct peer_store *store;
-    struct line *line; /* NULL: none was begun */
-    bool is_added;     /* to its multi */
-    struct colander_buffer body;
-    struct colander_buffer got;
-    size_t at;         /* of `got` is not taken yet */
-    bool is_over;      /* nothing more comes */
-    CURLcode result;   /* then */
-    uint64_t heard_us; /* something came last */
-    char reason[CURL_ERROR_SIZE];
-    const atomic_bool *is_cancelled; /* may be NULL */
-    const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
-};
-
-/* ---------------------------------------------------------- connections --- */
-
-static void
-free_line(struct line *line)
-{
-    if (line == NULL)
-        return;
-    curl_easy_cleanup(line->easy);
-    (void)curl_multi_cleanup(line->multi);
-    free(line);
-}
-
-static struct line *
-take_line(struct peer_store *store)
-{
-    struct line *line;
-
-    pthread_mutex_lock(&store->mutex);
-    line = store->idle;
-    if (line != NULL) {
-        store->idle = line->next;
-        store->idle_count--;
-    }
-    pthread_mutex_unlock(&store->mutex);
-    if (line != NULL)
-        return line;
-    line = calloc(1, sizeof(*line));
-    if (line == NULL)
-        return NULL;
-    line->multi = curl_multi_init();
-    line->easy = curl_easy_init();
-    if (line->multi != NULL && line->easy != NULL)
-        return line;
-    free_line(line);
-    return NULL;
-}
-
-static void
-return_line(struct peer_store *store, struct line *line)
-{
-    bool is_kept;
-
-    pthread_mutex_lock(&store->mutex);
-    is_kept = store->idle_count < IDLE_MAX;
-    if (is_kept) {
-        line->next = store->idle;
-        store->idle = line;
-        store->idle_count++;
-    }
-    pthread_mutex_unlock(&store->mutex);
-    if (!is_kept)
-        free_line(line);
-}
-
-/* ---------------------------------------------------------------- calls --- */
-
-static size_t
-take_bytes(char *data, size_t size, size_t count, void *context)
-{
-    struct call *call = context;
-
-    call->heard_us = clock_us();
-    if (call->got.size - call->at > FRAME_MAX ||
-        colander_buffer_append(&call->got, data, size * count, NULL) !=
-            COLANDER_OK)
-        return 0;
-    return size * count;
-}
-
-/* The options whose last argument is a long. */
-static void
-set(CURL *easy, CURLoption option, long value)
-{
-    (void)curl_easy_setopt(easy, option, value);
-}
-
-static bool
-set_target(const struct call *call, const char *ask, const char *family)
-{
-    CURL *easy = call->line->easy;
-    char *escaped = curl_easy_escape(easy, family == NULL ? "" : family, 0);
-    char *url = NULL;
-    bool is_set;
-
-    if (escaped == NULL ||
-        asprintf(&url, "%s/peer?ask=%s%s%s", call->store->address, ask,
-                 family == NULL ? "" : "&of=", escaped) < 0)
-        url = NULL;
-    is_set =
-        url != NULL && curl_easy_setopt(easy, CURLOPT_URL, url) == CURLE_OK;
-    curl_free(escaped);
-    free(url);
-    return is_set;
-}
-
-static void
-set_up(struct call *call)
-{
-    const struct peer_store *store = call->store;
-    CURL *easy = call->line->easy;
-
-    (void)curl_easy_setopt(easy, CURLOPT_HTTPHEADER, store->headers);
-    (void)curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    (void)curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
-    if (store->ca_file != NULL)
-        (void)curl_easy_setopt(easy, CURLOPT_CAINFO, store->ca_file);
-    set(easy, CURLOPT_FOLLOWLOCATION, 0);
-    set(easy, CURLOPT_NOSIGNAL, 1);
-    set(easy, CURLOPT_TCP_NODELAY, 1);
-    set(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-    (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
-    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.data);
-    set(easy, CURLOPT_POSTFIELDSIZE, (long)call->body.size);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
-    (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
-}
-
-/* Begins to ask, with the frames in the body. Does not wait. */
-static enum colander_code
-call_begin(struct call *call, const char *ask, const char *family,
-           struct colander_error *err)
-{
-    int running;
-
-    call->line = take_line(call->store);
-    if (call->line == NULL || !set_target(call, ask, family))
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a request");
-    set_up(call);
-    call->heard_us = clock_us();
-    if (curl_multi_add_handle(call->line->multi, call->line->easy) != CURLM_OK)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for a request");
-    call->is_added = true;
-    (void)curl_multi_perform(call->line->multi, &running);
-    return COLANDER_OK;
-}
-
-/* Ends the call, whether or not it was answered. It can be begun again. */
-static void
-call_end(struct call *call)
-{
-    long status = 0;
-
-    if (call->line != NULL) {
-        (void)curl_easy_getinfo(call->line->easy, CURLINFO_RESPONSE_CODE,
-                                &status);
-        if (call->is_added)
-            (void)curl_multi_remove_handle(call->line->multi, call->line->easy);
-        curl_easy_reset(call->line->easy);
-        if (call->is_over && call->result == CURLE_OK && status == 200)
-            return_line(call->store, call->line);
-        else
-            free_line(call->line);
-    }
-    call->line = NULL;
-    call->is_added = false;
-    call->is_over = false;
-    call->at = 0;
-    colander_buffer_clear(&call->got);
-}
-
-static void
-call_release(struct call *call)
-{
-    call_end(call);
-    colander_buffer_release(&call->got);
-    colander_buffer_release(&call->body);
-}
-
-static enum colander_code
-fail_unreachable(const struct call *call, const char *reason,
-                 struct colander_error *err)
-{
-    return COLANDER_FAIL(err, COLANDER_BUSY, "node %s: %s",
-                         call->store->address, reason);
-}
-
-/* Fails with what a server has answered instead of frames. */
-static enum colander_code
-fail_refused(const struct call *call, long status, struct colander_error *err)
-{
-    struct colander_json_reader *reader = colander_json_reader_create();
-    const enum colander_code code = status == 404   ? COLANDER_NOT_FOUND
-                                    : status == 400 ? COLANDER_INVALID
-                                                    : COLANDER_BUSY;
-    struct colander_value value = colander_null();
-    struct colander_slice key, row;
-    bool found = false;
-
-    if (reader != NULL && call->got.size < REFUSAL_MAX &&
-        colander_json_reader_row(reader, colander_buffer_slice(&call->got),
-                                 &key, &found, &row, NULL) == COLANDER_OK)
-        (void)!colander_row_get(row, "error.message", &value, &found, NULL);
-    if (found && value.type == COLANDER_STRING)
-        (void)COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
-                            (int)value.bytes.size,
-                            (const char *)value.bytes.data);
-    else
-        (void)COLANDER_FAIL(err, code, "node %s refuses it, with status %ld",
-                            call->store->address, status);
-    colander_json_reader_destroy(reader);
-    return code;
-}
-
-/* Notices whether the transfer is over. */
-static void
-look_for_end(struct call *call)
-{
-    const CURLMsg *message;
-    int left;
-
-    while ((message = curl_multi_info_read(call->line->multi, &left)) != NULL) {
-        if (message->msg != CURLMSG_DONE)
-            continue;
-        call->is_over = true;
-        call->result = message->data.result;
-    }
-}
-
-/* Returns the milliseconds that may be waited now; negative: none, as `code`
- * says. */
-static int
-time_to_wait(const struct call *call, enum colander_code *code,
-             struct colander_error *err)
-{
-    const uint64_t now = clock_us();
-    const uint64_t wait_ms = call->store->options.wait_ms > 0
-                                 ? call->store->options.wait_ms
-                                 : WAIT_MS;
-
-    if (call->is_cancelled != NULL &&
-        atomic_load_explicit(call->is_cancelled, memory_order_relaxed))
-        *code =
-            COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
-    else if (call->pause_us != NULL && *call->pause_us != 0 &&
-             now >= *call->pause_us)
-        *code = COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
-    else if (now - call->heard_us > wait_ms * 1000)
-        *code = fail_unreachable(call, "it does not answer", err);
-    if (*code != COLANDER_OK)
-        return -1;
-    if (call->pause_us != NULL && *call->pause_us != 0 &&
-        *call->pause_us - now < POLL_MS * UINT64_C(1000))
-        return (int)((*call->pause_us - now) / 1000);
-    return POLL_MS;
-}
-
-/* Waits until more of the answer has come. */
-static enum colander_code
-receive(struct call *call, struct colander_error *err)
-{
-    const size_t size = call->got.size;
-    enum colander_code code = COLANDER_OK;
-    int running;
-
-    for (;;) {
-        int wait_ms;
-
-        (void)curl_multi_perform(call->line->multi, &running);
-        look_for_end(call);
-        if (call->got.size > size || call->is_over)
-            return COLANDER_OK;
-        wait_ms = time_to_wait(call, &code, err);
-        if (wait_ms < 0)
-            return code;
-        (void)curl_multi_poll(call->line->multi, NULL, 0, wait_ms, NULL);
-    }
-}
-
-/* Returns the next frame, borrowed until the next call. */
-static enum colander_code
-next_frame(struct call *call, uint8_t *kind, struct colander_slice *data,
-           struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    while (code == COLANDER_OK) {
-        struct colander_slice left = colander_buffer_slice(&call->got);
-        long status = 0;
-
-        left.data += call->at;
-        left.size -= call->at;
-        (void)curl_easy_getinfo(call->line->easy, CURLINFO_RESPONSE_CODE,
-                                &status);
-        if (status == 200 && peer_take(&left, kind, data)) {
-            call->at = call->got.size - left.size;
-            return COLANDER_OK;
-        }
-        if (call->is_over && call->result != CURLE_OK)
-            return fail_unreachable(call,
-                                    call->reason[0] == '\0'
-                                        ? curl_easy_strerror(call->result)
-                                        : call->reason,
-                                    err);
-        if (call->is_over && status != 200)
-            return fail_refused(call, status, err);
-        if (call->is_over)
-            return fail_unreachable(call, "it ended before its answer", err);
-        if (call->at > 0) { /* what was taken is not needed any more */
-            memmove(call->got.data, call->got.data + call->at, left.size);
-            call->got.size = left.size;
-            call->at = 0;
-        }
-        code = receive(call, err);
-    }
-    return code;
-}
-
-static enum colander_code
-fail_malformed(const struct call *call, struct colander_error *err)
-{
-    return COLANDER_FAIL(err, COLANDER_BUSY,
-                         "node %s answers what this version does not know",
-                         call->store->address);
-}
-
-static enum colander_code
-fail_as(const struct call *call, struct colander_slice data,
-        struct colander_error *err)
-{
-    enum colander_code code = COLANDER_BUSY;
-
-    if (data.size > 0 && data.data[0] > COLANDER_OK &&
-        data.data[0] <= COLANDER_NO_MEMORY)
-        code = (enum colander_code)data.data[0];
-    return COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
-                         data.size > 0 ? (int)data.size - 1 : 0,
-                         data.size > 0 ? (const char *)data.data + 1 : "");
-}
 
 /* --------------------------------------------------------------- values --- */
 
@@ -416,19 +44,19 @@ ask(struct call *call, const char *what, const char *family, take_value *take,
         struct colander_slice data;
         uint8_t kind;
 
-        code = next_frame(call, &kind, &data, err);
+        code = call_next_frame(call, &kind, &data, err);
         if (code != COLANDER_OK)
             break;
         is_end = kind == PEER_END;
         if (kind == PEER_FAILURE)
-            code = fail_as(call, data, err);
+            code = call_fail_as(call, data, err);
         else if (!is_end)
             code = take(context, kind, data, err);
         if (code == COLANDER_INVALID && kind != PEER_FAILURE)
-            code = fail_malformed(call, err);
+            code = call_fail_malformed(call, err);
     }
-    while (code == COLANDER_OK && !call->is_over)
-        code = receive(call, err); /* so that the connection can be kept */
+    if (code == COLANDER_OK)
+        code = call_finish(call, err);
     call_release(call);
     return code;
 }
@@ -510,7 +138,7 @@ ask_numbers(struct peer_store *store, const char *what, const char *family,
     if (code == COLANDER_OK)
         code = ask(&call, what, family, take_numbers, numbers, err);
     if (code == COLANDER_OK && numbers->count < wanted)
-        code = fail_malformed(&call, err);
+        code = call_fail_malformed(&call, err);
     return code;
 }
 
@@ -641,7 +269,7 @@ get_some(struct peer_store *store, const char *family,
     if (code == COLANDER_OK)
         code = ask(&call, PEER_GET, family, take_values, &values, err);
     if (code == COLANDER_OK && values.count < count)
-        code = fail_malformed(&call, err);
+        code = call_fail_malformed(&call, err);
     return code;
 }
 
@@ -842,7 +470,7 @@ take_row(struct peer_find *find, struct colander_slice data,
         code = colander_row_check(row->row, err);
     row->columns.paths = find->columns;
     row->columns.count = count;
-    return is_bad ? fail_malformed(&find->call, err) : code;
+    return is_bad ? call_fail_malformed(&find->call, err) : code;
 }
 
 static void
@@ -879,11 +507,11 @@ find_next(void *context, bool *is_row, struct colander_result *result,
         struct colander_slice data;
         uint8_t kind;
 
-        code = next_frame(&find->call, &kind, &data, err);
+        code = call_next_frame(&find->call, &kind, &data, err);
         if (code != COLANDER_OK)
             return code;
         if (kind == PEER_FAILURE)
-            return fail_as(&find->call, data, err);
+            return call_fail_as(&find->call, data, err);
         find->is_end = kind == PEER_END;
         if (kind == PEER_ROW) {
             code = take_row(find, data, result, err);
@@ -891,7 +519,7 @@ find_next(void *context, bool *is_row, struct colander_result *result,
         } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
             take_explanation(find, kind, data);
         } else if (!find->is_end) {
-            code = fail_malformed(&find->call, err);
+            code = call_fail_malformed(&find->call, err);
         }
     }
     return code;
@@ -947,12 +575,7 @@ closed(void *context)
 {
     struct peer_store *store = context;
 
-    while (store->idle != NULL) {
-        struct line *line = store->idle;
-
-        store->idle = line->next;
-        free_line(line);
-    }
+    call_free_idle(store);
     curl_slist_free_all(store->headers);
     pthread_mutex_destroy(&store->mutex);
     colander_buffer_release(&store->scope);

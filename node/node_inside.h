@@ -1,0 +1,75 @@
+/*
+ * Private to node.c and arrange.c: a node, and which partitions it has.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef NODE_NODE_INSIDE_H
+#define NODE_NODE_INSIDE_H
+
+#include "cluster/members.h"
+#include "node/partition.h"
+#include "node/routing.h"
+
+#include <pthread.h>
+
+#define NODE_AGAIN_US 100000 /* until what failed for memory is tried again */
+
+/* A family, and its partitions. */
+struct node_family {
+    struct cluster_family definition;
+    struct partition **partitions; /* by number; NULL: it is not here */
+};
+
+struct node {
+    struct node_options options;
+    char *directory; /* its absolute path */
+    int lock;        /* a descriptor; -1: none */
+    struct cluster *cluster;
+    struct colander_budget *budget;
+    struct routing_options routes;
+    struct routing *routing;
+    char *address;           /* where others ask this node */
+    char *topic;             /* of the members */
+    const char **settings;   /* of librdkafka */
+    struct members *members; /* NULL: it is alone */
+    pthread_t keeper;        /* starts, ends and frees partitions */
+    bool has_keeper;
+
+    /* Taken before the other one. */
+    pthread_mutex_t routing_lock; /* of routing_set, and */
+    struct member *nodes;         /* those alive */
+    size_t node_count;
+
+    pthread_mutex_t mutex; /* of what follows, if it is changed */
+    pthread_cond_t woken;
+    struct node_family **families; /* in the order in which they were found */
+    size_t family_count;
+    size_t family_capacity;
+    bool is_stopped;
+};
+
+/* Calls `visit` for each partition that the node has. */
+void node_visit_partitions(struct node *node,
+                           void (*visit)(void *context,
+                                         struct partition *partition),
+                           void *context);
+
+/* Adds families that were defined since. */
+COLANDER_CHECKED enum colander_code
+node_look_for_families(struct node *node, struct colander_error *err);
+
+void node_free_family(struct node_family *family);
+
+/* Routes all partitions, to where they are now. Waits for memory, if there is
+ * none: a store that is to be closed must not be used. */
+void node_route(struct node *node);
+
+/* Has the partitions that are this node's, as far as it is known which. */
+COLANDER_CHECKED enum colander_code node_arrange(struct node *node,
+                                                 struct colander_error *err);
+
+/* Says where this node is, and what it serves. */
+COLANDER_CHECKED enum colander_code node_say(struct node *node,
+                                             struct colander_error *err);
+
+#endif
