@@ -47,7 +47,6 @@ struct topic_reader_options {
     bool is_once;    /* ends at what is the end of the topics now */
     bool restarts;   /* begins as if there were no marks */
     bool skips_lost; /* goes on if records are gone that were not read */
-    const int32_t *partition; /* only this one is read; NULL: all */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
 };
 
@@ -92,14 +91,6 @@ COLANDER_CHECKED enum colander_code
 topic_reader_mark(struct topic_reader *reader, struct colander_slice *name,
                   struct colander_slice *value, bool *found,
                   struct colander_error *err);
-
-/* Sets *offset to that of the next record of a partition, by the marks of the
- * family; *found is false if it was not read yet. */
-COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
-                                                const char *topic,
-                                                int32_t partition,
-                                                int64_t *offset, bool *found,
-                                                struct colander_error *err);
 
 /* How far a reader is. */
 struct topic_reader_state {

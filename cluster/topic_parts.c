@@ -256,43 +256,28 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     return code;
 }
 
-static enum colander_code
-add_part(struct topic_reader *reader, struct topic *topic, int32_t number,
-         bool is_new, struct colander_error *err)
-{
-    struct part *part = calloc(1, sizeof(*part));
-    enum colander_code code =
-        part == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                                     "no memory for a partition")
-                     : array_reserve(&topic->parts, topic->part_count,
-                                     &topic->part_capacity, 1, err);
-
-    if (code != COLANDER_OK) {
-        free(part);
-        return code;
-    }
-    part->topic = topic;
-    part->number = number;
-    topic->parts[topic->part_count++] = part;
-    return begin_part(reader, part, is_new, err);
-}
-
 enum colander_code
 topic_parts_add(struct topic_reader *reader, struct topic *topic, int32_t count,
                 bool are_new, struct colander_error *err)
 {
-    const int32_t *only = reader->options.partition;
     enum colander_code code = COLANDER_OK;
 
-    if (only != NULL && *only >= count)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                             "topic '%s' has no partition %d, but %d",
-                             topic->name, (int)*only, (int)count);
-    if (only != NULL)
-        return add_part(reader, topic, *only, are_new, err);
-    while (code == COLANDER_OK && topic->part_count < (size_t)count)
-        code =
-            add_part(reader, topic, (int32_t)topic->part_count, are_new, err);
+    while (code == COLANDER_OK && topic->part_count < (size_t)count) {
+        struct part *part = calloc(1, sizeof(*part));
+
+        code = part == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                            "no memory for a partition")
+                            : array_reserve(&topic->parts, topic->part_count,
+                                            &topic->part_capacity, 1, err);
+        if (code != COLANDER_OK) {
+            free(part);
+            return code;
+        }
+        part->topic = topic;
+        part->number = (int32_t)topic->part_count;
+        topic->parts[topic->part_count++] = part;
+        code = begin_part(reader, part, are_new, err);
+    }
     return code;
 }
 

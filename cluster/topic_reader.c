@@ -76,7 +76,7 @@ close_client(struct topic_reader *reader)
         struct topic *topic = &reader->topics[i];
 
         for (size_t j = 0; j < topic->part_count; j++)
-            (void)rd_kafka_consume_stop(topic->handle, topic->parts[j]->number);
+            (void)rd_kafka_consume_stop(topic->handle, (int32_t)j);
         if (topic->handle != NULL)
             rd_kafka_topic_destroy(topic->handle);
         topic->handle = NULL;
@@ -172,7 +172,7 @@ count_state(struct topic_reader *reader)
 
             /* known from the first answer with records on */
             (void)rd_kafka_get_watermark_offsets(reader->client, topic->name,
-                                                 part->number, &low, &high);
+                                                 (int32_t)j, &low, &high);
             if (high < part->high)
                 high = part->high;
             if (high > part->reached)
@@ -285,7 +285,7 @@ serve(struct topic_reader *reader, struct colander_error *err)
     }
     if (code != COLANDER_OK ||
         now - reader->looked_us < look_ms * UINT64_C(1000) ||
-        reader->options.is_once || reader->options.partition != NULL)
+        reader->options.is_once)
         return code;
     reader->looked_us = now;
     return look_for_parts(reader, err);

@@ -37,7 +37,7 @@ struct part {
 struct topic {
     const char *name;
     rd_kafka_topic_t *handle;
-    struct part **parts; /* by number, or the only one that is read */
+    struct part **parts; /* by number */
     size_t part_count;
     size_t part_capacity;
 };

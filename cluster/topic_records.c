@@ -191,14 +191,10 @@ part_of(const rd_kafka_message_t *message)
     const struct topic *topic =
         message->rkt == NULL ? NULL : rd_kafka_topic_opaque(message->rkt);
 
-    if (topic == NULL || message->partition < 0)
+    if (topic == NULL || message->partition < 0 ||
+        (size_t)message->partition >= topic->part_count)
         return NULL;
-    if (topic->part_count == 1) /* it may be the only one that is read */
-        return message->partition == topic->parts[0]->number ? topic->parts[0]
-                                                             : NULL;
-    return (size_t)message->partition < topic->part_count
-               ? topic->parts[message->partition]
-               : NULL;
+    return topic->parts[message->partition];
 }
 
 static void
