@@ -54,9 +54,12 @@ struct topic_record {
     const char *topic;
     int32_t partition;
     int64_t offset;
-    int64_t time_ms; /* since 1970; 0: unknown */
+    int64_t time_ms;           /* since 1970; 0: unknown */
+    struct colander_slice key; /* empty: none */
     struct colander_slice value;
     bool is_null; /* it has no value, not even an empty one */
+    bool has_operation;
+    struct colander_slice operation; /* the header `op` */
 };
 
 struct topic_reader;

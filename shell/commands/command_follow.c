@@ -34,25 +34,62 @@ struct follow_command {
     struct colander_load *load;
     struct progress progress;
     bool is_cut_off; /* that was said */
+    char fault[120]; /* of the last record */
 };
 
 /* --------------------------------------------------------------- stream --- */
 
-static enum colander_code
-next(void *context, unsigned wait_ms, struct colander_load_place *place,
-     struct colander_slice *record, const char **fault, bool *found,
-     bool *is_end, struct colander_error *err)
+/* Sets what a record does, by its header. A null deletes. */
+static void
+set_operation(struct follow_command *command, const struct topic_record *next,
+              struct colander_load_record *record)
 {
+    static const char *const names[] = {"put", "patch", "delete"};
+    struct colander_slice name = next->operation;
+    char shown[40];
+    size_t i = 0;
+
+    if (next->has_operation)
+        while (i < 3 &&
+               !colander_slice_equal(name, colander_slice_text(names[i])))
+            i++;
+    if (i < 3)
+        record->operation = (enum colander_load_operation)i;
+    if (record->operation == COLANDER_LOAD_OPERATION_PATCH && next->is_null)
+        record->fault = "the patch is null";
+    if (i < 3)
+        return;
+    if (name.size >= sizeof(shown))
+        name.size = sizeof(shown) - 1;
+    for (i = 0; i < name.size; i++) /* reasons are printed */
+        shown[i] =
+            (char)(name.data[i] >= ' ' && name.data[i] < 0x7f ? name.data[i]
+                                                              : '?');
+    shown[i] = '\0';
+    (void)snprintf(command->fault, sizeof(command->fault),
+                   "the header op is '%s': it may be put, patch or delete",
+                   shown);
+    record->fault = command->fault;
+}
+
+static enum colander_code
+next(void *context, unsigned wait_ms, struct colander_load_record *record,
+     bool *found, bool *is_end, struct colander_error *err)
+{
+    struct follow_command *command = context;
     struct topic_record next;
     const enum colander_code code =
-        topic_reader_next(context, wait_ms, &next, found, is_end, err);
+        topic_reader_next(command->reader, wait_ms, &next, found, is_end, err);
 
     if (code != COLANDER_OK || !*found)
         return code;
-    *place = (struct colander_load_place){next.topic, next.partition,
-                                          next.offset, next.time_ms};
-    *record = next.value;
-    *fault = next.is_null ? "the record is null: rows are not deleted" : NULL;
+    *record = (struct colander_load_record){
+        .place = {next.topic, next.partition, next.offset, next.time_ms},
+        .value = next.value,
+        .is_null = next.is_null,
+        .key = next.key,
+    };
+    set_operation(command, &next, record);
     return COLANDER_OK;
 }
 
@@ -60,15 +97,18 @@ static enum colander_code
 mark(void *context, struct colander_slice *name, struct colander_slice *value,
      bool *found, struct colander_error *err)
 {
-    return topic_reader_mark(context, name, value, found, err);
+    const struct follow_command *command = context;
+
+    return topic_reader_mark(command->reader, name, value, found, err);
 }
 
 static bool
 is_behind(void *context)
 {
+    const struct follow_command *command = context;
     struct topic_reader_state state;
 
-    topic_reader_state(context, &state);
+    topic_reader_state(command->reader, &state);
     return state.lag >= FAR_BEHIND;
 }
 
@@ -135,6 +175,11 @@ summarize(struct follow_command *command)
     if (command->asked.options.duplicates == COLANDER_LOAD_PATCH)
         rows.replaced = "patched";
     progress_add_summary(&command->progress, stats, &rows, &report);
+    if (stats->patch_count > 0)
+        report_add(&report, "; %s",
+                   NUMBER_OF(stats->patch_count, "patch record"));
+    if (stats->delete_count > 0)
+        report_add(&report, "; %s", NUMBER_OF(stats->delete_count, "delete"));
     report_add(&report, "; %s behind, in %s", NUMBER_OF(state.lag, "record"),
                NUMBER_OF(state.partition_count, "partition"));
     if (state.sent_twice > 0)
@@ -227,8 +272,8 @@ open_load(struct follow_command *command, const char *name,
     struct colander_load_options *options = &command->asked.options;
     enum colander_code code = open_families(command, name, err);
 
-    command->stream = (struct colander_load_stream){NULL, next, mark, is_behind,
-                                                    command->rejects};
+    command->stream = (struct colander_load_stream){
+        command, next, mark, is_behind, command->rejects};
     options->stream = &command->stream;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
@@ -239,7 +284,6 @@ open_load(struct follow_command *command, const char *name,
     if (code == COLANDER_OK)
         code = topic_reader_open(command->session->store, command->family,
                                  &command->options, &command->reader, err);
-    command->stream.context = command->reader;
     return code;
 }
 
@@ -356,7 +400,10 @@ const struct command command_follow = {
         "\n"
         "A record that cannot be read becomes a row of the family\n"
         "FAMILY.rejects, with the reason, under its topic, partition and\n"
-        "offset. If records were removed before they were followed, or a\n"
+        "offset. One with the header op: patch or op: delete patches or\n"
+        "deletes the row of its key, and a null deletes the row whose key is\n"
+        "the text of its Kafka key. If records were removed before they were "
+        "followed, or a\n"
         "topic was created again, follow says so and ends.\n",
     .examples =
         "  colander follow data tweets kafka://b1:9092/tweets --schema tweet\n"
