@@ -70,10 +70,10 @@ struct topic_reader;
 /*
  * Opens a reader that continues where the marks of the family say, and writes
  * the first mark of each other partition. Both are borrowed until close. Fails
- * with NOT_FOUND if there is no such topic or partition, with INVALID if it is compacted,
- * with IO if no broker answers, and with CORRUPT, and says what to do, if a
- * topic is not the one that was read: records before the marks are not what
- * they were, or are beyond its end, or those after them are gone.
+ * with NOT_FOUND if there is no such topic or partition, with INVALID if it is
+ * compacted, with IO if no broker answers, and with CORRUPT, and says what to
+ * do, if a topic is not the one that was read: records before the marks are not
+ * what they were, or are beyond its end, or those after them are gone.
  */
 COLANDER_CHECKED enum colander_code
 topic_reader_open(struct colander_store *store, struct colander_family *family,

@@ -23,7 +23,7 @@ chunk_add_piece(struct chunk *chunk, const struct piece *piece,
 
 enum colander_code
 chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
-                 struct colander_error *err)
+                 bool keeps_key, struct colander_error *err)
 {
     const size_t index = chunk->piece_count;
     const struct colander_slice text =
@@ -32,12 +32,16 @@ chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
                                 : record->is_null     ? PIECE_NULL
                                                       : PIECE_RECORD,
                                 (uint32_t)chunk->text.size, (uint32_t)text.size,
+                                keeps_key ? (uint32_t)record->key.size : 0,
                                 (uint8_t)record->operation};
     enum colander_code code =
         array_reserve(&chunk->places, index, &chunk->place_capacity, 1, err);
 
     if (code == COLANDER_OK)
         code = colander_buffer_append(&chunk->text, text.data, text.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&chunk->text, record->key.data,
+                                      piece.key_size, err);
     if (code == COLANDER_OK && record->fault != NULL)
         code = chunk_add_reject(chunk, index, 0, record->fault, err);
     if (code == COLANDER_OK)

@@ -33,6 +33,8 @@ struct piece {
     enum piece_kind kind;
     uint32_t offset;
     uint32_t size;
+    uint32_t key_size; /* of a stream: of its key, which follows it, if that
+                        * decides about partitions */
     uint8_t operation; /* of a stream (enum colander_load_operation) */
 };
 
@@ -112,10 +114,11 @@ COLANDER_CHECKED enum colander_code
 chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
                   struct colander_slice key, struct colander_slice row,
                   struct colander_error *err);
-/* Adds a record of a stream; one with a fault is rejected. */
+/* Adds a record of a stream; one with a fault is rejected. `keeps_key`: with
+ * its key. */
 COLANDER_CHECKED enum colander_code
 chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
-                 struct colander_error *err);
+                 bool keeps_key, struct colander_error *err);
 /* Sets `key` to {topic, partition, offset}, after the time `with_time`. */
 COLANDER_CHECKED enum colander_code
 place_key(const struct colander_load_place *place, bool with_time,

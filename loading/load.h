@@ -238,6 +238,11 @@ struct colander_load_stream {
     /* Gets the rejected records, borrowed. The key is {topic, partition,
      * offset}, so that one which is read again is the same row. */
     struct colander_family *rejects;
+
+    /* A record is rejected if its key is not the text of the first N parts of
+     * its row's key (colander_load_partition_key), as rows with one key may
+     * then be in several partitions. This is N. 0: any key may be. */
+    size_t partition_by;
 };
 
 /*
@@ -363,6 +368,14 @@ struct colander_load_options {
 /* The key is a hash of the columns that the record itself has, so that a record
  * which is loaded again is the same row. */
 #define COLANDER_LOAD_HASH ":hash"
+
+/* Appends the text of the first `part_count` parts of a row's key, or of all if
+ * it has fewer, by which a record has its partition: of one the string or the
+ * bytes that it is, or else its JSON, of several an array of JSON. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_partition_key(struct colander_slice key, size_t part_count,
+                            struct colander_buffer *text,
+                            struct colander_error *err);
 
 /* Sets the defaults. */
 static inline void

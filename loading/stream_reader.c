@@ -39,7 +39,11 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
     }
     if (text->size >= CHUNK_SIZE && !ring_await_others(reader->ring))
         return COLANDER_FAIL(reader->err, COLANDER_CANCELLED, "cancelled");
-    return chunk_add_record(reader->chunk, record, reader->err);
+    if (record->key.size > size_max) /* of a row it is no key */
+        record->key.size = size_max;
+    return chunk_add_record(reader->chunk, record,
+                            reader->options->stream->partition_by > 0,
+                            reader->err);
 }
 
 /* Whether the chunk takes no more records. If rows that are there stay, they

@@ -33,8 +33,9 @@ struct follow_command {
     struct colander_load_stream stream;
     struct colander_load *load;
     struct progress progress;
-    bool is_cut_off; /* that was said */
-    char fault[120]; /* of the last record */
+    uint64_t partition_by; /* parts of the key */
+    bool is_cut_off;       /* that was said */
+    char fault[120];       /* of the last record */
 };
 
 /* --------------------------------------------------------------- stream --- */
@@ -232,6 +233,9 @@ read_options(struct follow_command *command, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = read_from(arguments, &command->options, err);
     if (code == COLANDER_OK)
+        code = arguments_number(arguments, "partition-by",
+                                &command->partition_by, err);
+    if (code == COLANDER_OK)
         code = broker_options_read(&command->brokers, arguments,
                                    arguments->words[1], err);
     command->options.brokers = command->brokers.options;
@@ -272,8 +276,13 @@ open_load(struct follow_command *command, const char *name,
     struct colander_load_options *options = &command->asked.options;
     enum colander_code code = open_families(command, name, err);
 
-    command->stream = (struct colander_load_stream){
-        command, next, mark, is_behind, command->rejects};
+    command->stream =
+        (struct colander_load_stream){command,
+                                      next,
+                                      mark,
+                                      is_behind,
+                                      command->rejects,
+                                      (size_t)command->partition_by};
     options->stream = &command->stream;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
@@ -375,6 +384,9 @@ static const struct argument_option options[] = {
     OPTION("partition", "COL:UNIT",
            "put each row into the family of its time in COL: of its\n"
            "hour, day or month, which FAMILY names: 'logs/{day}'"),
+    OPTION("partition-by", "K",
+           "reject a record whose Kafka key is not the text of the\n"
+           "first K parts of its row's key (default: it may be any)"),
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),
