@@ -48,6 +48,9 @@ struct topic_reader_options {
     bool restarts;   /* begins as if there were no marks */
     bool skips_lost; /* goes on if records are gone that were not read */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
+    const int32_t *partitions; /* of each topic that are read; borrowed until
+                                * close */
+    size_t partition_count;    /* 0: all are read */
 };
 
 /* A record. All is borrowed until the next call, but the topic, until close. */
@@ -55,9 +58,12 @@ struct topic_record {
     const char *topic;
     int32_t partition;
     int64_t offset;
-    int64_t time_ms; /* since 1970; 0: unknown */
+    int64_t time_ms;           /* since 1970; 0: unknown */
+    struct colander_slice key; /* empty: none */
     struct colander_slice value;
     bool is_null; /* it has no value, not even an empty one */
+    bool has_operation;
+    struct colander_slice operation; /* the header `op` */
 };
 
 struct topic_reader;
@@ -65,10 +71,10 @@ struct topic_reader;
 /*
  * Opens a reader that continues where the marks of the family say, and writes
  * the first mark of each other partition. Both are borrowed until close. Fails
- * with NOT_FOUND if there is no such topic, with INVALID if it is compacted,
- * with IO if no broker answers, and with CORRUPT, and says what to do, if a
- * topic is not the one that was read: records before the marks are not what
- * they were, or are beyond its end, or those after them are gone.
+ * with NOT_FOUND if there is no such topic or partition, with INVALID if it is
+ * compacted, with IO if no broker answers, and with CORRUPT, and says what to
+ * do, if a topic is not the one that was read: records before the marks are not
+ * what they were, or are beyond its end, or those after them are gone.
  */
 COLANDER_CHECKED enum colander_code
 topic_reader_open(struct colander_store *store, struct colander_family *family,
@@ -91,6 +97,14 @@ COLANDER_CHECKED enum colander_code
 topic_reader_mark(struct topic_reader *reader, struct colander_slice *name,
                   struct colander_slice *value, bool *found,
                   struct colander_error *err);
+
+/* Sets *offset to that of the next record of a partition, by the mark that is
+ * written with the rows of those before it. *found: there is one. */
+COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
+                                                const char *topic,
+                                                int32_t partition,
+                                                int64_t *offset, bool *found,
+                                                struct colander_error *err);
 
 /* How far a reader is. */
 struct topic_reader_state {

@@ -1,5 +1,6 @@
 /* See topic_mark.h. SPDX-License-Identifier: MIT */
 #include "cluster/topic_mark.h"
+#include "cluster/topic.h"
 #include "columns/rows.h"
 
 #include <stdio.h>
@@ -133,5 +134,23 @@ topic_mark_read(struct topic_mark *mark, struct colander_family *family,
         }
     }
     colander_buffer_release(&value);
+    return code;
+}
+
+enum colander_code
+topic_place(struct colander_family *family, const char *topic,
+            int32_t partition, int64_t *offset, bool *found,
+            struct colander_error *err)
+{
+    struct colander_buffer name = COLANDER_BUFFER_EMPTY;
+    struct topic_mark mark = {.offset = 0};
+    enum colander_code code = topic_mark_name(&name, topic, partition, -1, err);
+
+    *found = false;
+    if (code == COLANDER_OK)
+        code = topic_mark_read(&mark, family, colander_buffer_slice(&name),
+                               found, err);
+    *offset = mark.offset;
+    colander_buffer_release(&name);
     return code;
 }

@@ -256,6 +256,17 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     return code;
 }
 
+/* Whether the options leave out a partition. */
+static bool
+is_left_out(const struct topic_reader_options *options, int32_t number)
+{
+    size_t i = 0;
+
+    while (i < options->partition_count && options->partitions[i] != number)
+        i++;
+    return options->partition_count > 0 && i == options->partition_count;
+}
+
 enum colander_code
 topic_parts_add(struct topic_reader *reader, struct topic *topic, int32_t count,
                 bool are_new, struct colander_error *err)
@@ -276,7 +287,9 @@ topic_parts_add(struct topic_reader *reader, struct topic *topic, int32_t count,
         part->topic = topic;
         part->number = (int32_t)topic->part_count;
         topic->parts[topic->part_count++] = part;
-        code = begin_part(reader, part, are_new, err);
+        part->is_left_out = is_left_out(&reader->options, part->number);
+        if (!part->is_left_out)
+            code = begin_part(reader, part, are_new, err);
     }
     return code;
 }

@@ -100,6 +100,15 @@ count_parts(struct topic_reader *reader, int32_t *counts,
          i++) {
         code = kafka_partition_count(&reader->options.brokers, reader->client,
                                      reader->topics[i].handle, &counts[i], err);
+        for (size_t j = 0; j < reader->options.partition_count; j++) {
+            const int32_t wanted = reader->options.partitions[j];
+
+            if (code == COLANDER_OK && (wanted < 0 || wanted >= counts[i]))
+                code = COLANDER_FAIL(
+                    err, COLANDER_NOT_FOUND,
+                    "topic '%s' has no partition %d: it has %d",
+                    reader->topics[i].name, (int)wanted, (int)counts[i]);
+        }
     }
     return code;
 }
@@ -164,12 +173,14 @@ count_state(struct topic_reader *reader)
     for (size_t i = 0; i < reader->address.topic_count; i++) {
         const struct topic *topic = &reader->topics[i];
 
-        count += topic->part_count;
         for (size_t j = 0; j < topic->part_count; j++) {
             const struct part *part = topic->parts[j];
             int64_t high = -1;
             int64_t low = -1;
 
+            if (part->is_left_out)
+                continue;
+            count++;
             /* known from the first answer with records on */
             (void)rd_kafka_get_watermark_offsets(reader->client, topic->name,
                                                  (int32_t)j, &low, &high);

@@ -26,6 +26,7 @@ struct part {
     int64_t end;            /* where reading once ends */
     int64_t high;           /* the end of the log when it was begun */
     unsigned restarts;      /* without a record */
+    bool is_left_out;       /* it is not read: all of the others stay 0 */
     bool is_begun;          /* librdkafka reads it, or has read it */
     bool waits;             /* it is to be begun or restarted: no broker has */
     uint64_t asked_us;      /* answered then */

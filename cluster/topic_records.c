@@ -202,13 +202,22 @@ pass_on(const struct part *part, const rd_kafka_message_t *message,
         struct topic_record *record)
 {
     const int64_t time_ms = rd_kafka_message_timestamp(message, NULL);
+    rd_kafka_headers_t *headers;
+    const void *data = NULL;
+    size_t size;
 
     record->topic = part->topic->name;
     record->partition = part->number;
     record->offset = message->offset;
     record->time_ms = time_ms < 0 ? 0 : time_ms;
+    record->key = colander_slice_of(message->key, message->key_len);
     record->value = colander_slice_of(message->payload, message->len);
     record->is_null = message->payload == NULL;
+    record->has_operation =
+        rd_kafka_message_headers(message, &headers) == 0 &&
+        rd_kafka_header_get_last(headers, "op", &data, &size) == 0;
+    record->operation =
+        colander_slice_of(data, record->has_operation ? size : 0);
 }
 
 /* A broker has answered. */

@@ -22,26 +22,34 @@ chunk_add_piece(struct chunk *chunk, const struct piece *piece,
 }
 
 enum colander_code
-chunk_add_record(struct chunk *chunk, const struct colander_load_place *place,
-                 struct colander_slice record, const char *fault,
-                 struct colander_error *err)
+chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
+                 bool keeps_key, struct colander_error *err)
 {
     const size_t index = chunk->piece_count;
-    const struct piece piece = {fault == NULL ? PIECE_RECORD : PIECE_BAD,
-                                (uint32_t)chunk->text.size,
-                                (uint32_t)record.size};
+    const struct colander_slice text =
+        record->is_null ? record->key : record->value;
+    const struct piece piece = {record->fault != NULL ? PIECE_BAD
+                                : record->is_null     ? PIECE_NULL
+                                                      : PIECE_RECORD,
+                                (uint32_t)chunk->text.size, (uint32_t)text.size,
+                                keeps_key ? (uint32_t)record->key.size : 0,
+                                (uint8_t)record->operation};
     enum colander_code code =
         array_reserve(&chunk->places, index, &chunk->place_capacity, 1, err);
 
     if (code == COLANDER_OK)
-        code =
-            colander_buffer_append(&chunk->text, record.data, record.size, err);
-    if (code == COLANDER_OK && fault != NULL)
-        code = chunk_add_reject(chunk, index, 0, fault, err);
+        code = colander_buffer_append(&chunk->text, text.data, text.size, err);
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&chunk->text, record->key.data,
+                                      piece.key_size, err);
+    if (code == COLANDER_OK && record->fault != NULL)
+        code = chunk_add_reject(chunk, index, 0, record->fault, err);
     if (code == COLANDER_OK)
         code = chunk_add_piece(chunk, &piece, err);
     if (code == COLANDER_OK)
-        chunk->places[index] = *place;
+        chunk->places[index] = record->place;
+    chunk->has_changes |= piece.kind == PIECE_NULL ||
+                          record->operation != COLANDER_LOAD_OPERATION_PUT;
     return code;
 }
 

@@ -23,8 +23,9 @@
 
 enum piece_kind {
     PIECE_RECORD,
-    PIECE_BAD, /* not a record: the reader has rejected it */
-    PIECE_REST /* more of the bad record before */
+    PIECE_BAD,  /* not a record: the reader has rejected it */
+    PIECE_REST, /* more of the bad record before */
+    PIECE_NULL, /* a record of a stream without a value: its key */
 };
 
 /* A record in the text of a chunk. */
@@ -32,6 +33,9 @@ struct piece {
     enum piece_kind kind;
     uint32_t offset;
     uint32_t size;
+    uint32_t key_size; /* of a stream: of its key, which follows it, if that
+                        * decides about partitions */
+    uint8_t operation; /* of a stream (enum colander_load_operation) */
 };
 
 /* A record that was rejected. */
@@ -53,7 +57,8 @@ struct waiting_row {
     bool is_taken;        /* it is not rejected, and replaces what is there */
     size_t key_at;        /* the row follows, and then, of an item, */
     uint32_t family_size; /* the name of the family, */
-    uint8_t action;       /* what is done (enum item_action), */
+    uint8_t action;       /* what is done (enum item_action; of a stream: NONE,
+                           * UPDATE or DELETE), */
     bool is_upsert;       /* and whether an update may create a row */
     int64_t second;       /* its time, of a partition */
     struct colander_family *family; /* set by the writer, except of an item;
@@ -82,6 +87,7 @@ struct chunk {
     size_t key_size;               /* of each of them */
     struct colander_load_place *places; /* of the pieces of a stream; NULL */
     size_t place_capacity;
+    bool has_changes;             /* of a stream: patches or deletes */
     struct colander_buffer marks; /* of a stream, after the records: see
                                    * chunk_next_mark */
 
@@ -108,11 +114,11 @@ COLANDER_CHECKED enum colander_code
 chunk_add_waiting(struct chunk *chunk, size_t piece, bool has_new_key,
                   struct colander_slice key, struct colander_slice row,
                   struct colander_error *err);
-/* Adds a record of a stream; one with a `fault` is rejected. */
+/* Adds a record of a stream; one with a fault is rejected. `keeps_key`: with
+ * its key. */
 COLANDER_CHECKED enum colander_code
-chunk_add_record(struct chunk *chunk, const struct colander_load_place *place,
-                 struct colander_slice record, const char *fault,
-                 struct colander_error *err);
+chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
+                 bool keeps_key, struct colander_error *err);
 /* Sets `key` to {topic, partition, offset}, after the time `with_time`. */
 COLANDER_CHECKED enum colander_code
 place_key(const struct colander_load_place *place, bool with_time,

@@ -124,6 +124,8 @@ struct colander_load_stats {
                               * this load; a bulk does not count them as rows */
     bool is_damaged;         /* the load failed as the compressed file is */
     uint64_t family_count;   /* families that rows went to, of a partition */
+    uint64_t patch_count;  /* of a stream: patches, which count as rows, and */
+    uint64_t delete_count; /* deletes, which do not */
 };
 
 /* Where a record of a stream is. */
@@ -132,6 +134,24 @@ struct colander_load_place {
     int32_t partition;
     int64_t offset;
     int64_t time_ms; /* of the record, since 1970 */
+};
+
+/* What a record of a stream does with the row of its key. */
+enum colander_load_operation {
+    COLANDER_LOAD_OPERATION_PUT = 0, /* as `duplicates` says */
+    COLANDER_LOAD_OPERATION_PATCH,   /* its columns are merged into the row */
+    COLANDER_LOAD_OPERATION_DELETE,  /* it has the columns of the key */
+};
+
+/* A record of a stream. */
+struct colander_load_record {
+    struct colander_load_place place;
+    struct colander_slice value;
+    bool is_null; /* it has no value: the rows whose key has one part, with the
+                   * text `key`, are deleted */
+    struct colander_slice key;
+    enum colander_load_operation operation;
+    const char *fault; /* it is rejected for this reason; NULL: it is not */
 };
 
 /* A record that was rejected. Borrowed until the callback returns. */
@@ -214,15 +234,12 @@ struct colander_load_files {
 struct colander_load_stream {
     void *context;
 
-    /* Waits up to `wait_ms` for a record. *found: there is one, whose bytes are
-     * borrowed until the next call; with a *fault, also borrowed, it is
-     * rejected for this reason. *is_end: there are no more. A failure is that
-     * of the load, after the records before it were written. */
+    /* Waits up to `wait_ms` for a record. *found: there is one, borrowed until
+     * the next call. *is_end: there are no more. A failure is that of the load,
+     * after the records before it were written. */
     enum colander_code (*next)(void *context, unsigned wait_ms,
-                               struct colander_load_place *place,
-                               struct colander_slice *record,
-                               const char **fault, bool *found, bool *is_end,
-                               struct colander_error *err);
+                               struct colander_load_record *record, bool *found,
+                               bool *is_end, struct colander_error *err);
 
     /* Passes on a mark that is to be written together with the records since
      * the last marks, borrowed until the next call. *found is false after the
@@ -238,6 +255,11 @@ struct colander_load_stream {
     /* Gets the rejected records, borrowed. The key is {topic, partition,
      * offset}, so that one which is read again is the same row. */
     struct colander_family *rejects;
+
+    /* A record is rejected if its key is not the text of the first N parts of
+     * its row's key (colander_load_partition_key), as rows with one key may
+     * then be in several partitions. This is N. 0: any key may be. */
+    size_t partition_by;
 };
 
 /*
@@ -363,6 +385,14 @@ struct colander_load_options {
 /* The key is a hash of the columns that the record itself has, so that a record
  * which is loaded again is the same row. */
 #define COLANDER_LOAD_HASH ":hash"
+
+/* Appends the text of the first `part_count` parts of a row's key, or of all if
+ * it has fewer, by which a record has its partition: of one the string or the
+ * bytes that it is, or else its JSON, of several an array of JSON. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_partition_key(struct colander_slice key, size_t part_count,
+                            struct colander_buffer *text,
+                            struct colander_error *err);
 
 /* Sets the defaults. */
 static inline void

@@ -3,6 +3,8 @@
 #include "columns/unchecked.h"
 #include "loading/rows.h"
 
+#include <stdio.h>
+
 /* Whether the record is at fault. */
 static bool
 is_of_record(enum colander_code code)
@@ -71,11 +73,195 @@ find_time(const char *path, struct colander_slice row, int64_t *second,
     return colander_partition_check(*second, err);
 }
 
+enum colander_code
+colander_load_partition_key(struct colander_slice key, size_t part_count,
+                            struct colander_buffer *text,
+                            struct colander_error *err)
+{
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer prefix = COLANDER_BUFFER_EMPTY;
+    size_t count = 0;
+    enum colander_code code =
+        colander_key_decode(key, parts, &count, &scratch, err);
+
+    if (part_count > count)
+        part_count = count;
+    if (code == COLANDER_OK && part_count > 1) {
+        code = colander_key_encode(parts, part_count, &prefix, err);
+        if (code == COLANDER_OK)
+            code = colander_json_append_key(
+                text, colander_buffer_slice(&prefix), err);
+    } else if (code == COLANDER_OK && colander_type_has_bytes(parts[0].type)) {
+        code = colander_buffer_append(text, parts[0].bytes.data,
+                                      parts[0].bytes.size, err);
+    } else if (code == COLANDER_OK) {
+        code = colander_json_append_value(text, &parts[0], err);
+    }
+    colander_buffer_release(&scratch);
+    colander_buffer_release(&prefix);
+    return code;
+}
+
+/* Fails as the key of the record is not that of its row. */
+static enum colander_code
+fail_elsewhere(const struct rows *rows, size_t part_count,
+               struct colander_error *err)
+{
+    const struct colander_schema *schema = rows->schema;
+    const size_t known = schema == NULL ? 0 : schema->key.count;
+    char names[160] = "_key";
+    size_t size = 0;
+
+    for (size_t i = 0; i < part_count && i < known && size < sizeof(names); i++)
+        size += (size_t)snprintf(names + size, sizeof(names) - size, "%s%s",
+                                 i == 0 ? "" : ",", schema->key.texts[i]);
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "its producer does not key by %s: the record's key is "
+                         "not the text of that",
+                         schema != NULL && schema->hashes ? COLANDER_LOAD_HASH
+                                                          : names);
+}
+
+/* Checks that the record has the key of its row, or the beginning of it. */
+static enum colander_code
+check_partition_key(struct rows *rows, const struct parser *parser,
+                    const struct chunk *chunk, size_t piece,
+                    struct colander_slice key, struct colander_error *err)
+{
+    const struct colander_load_stream *stream = parser->options->stream;
+    const struct piece *at = &chunk->pieces[piece];
+    enum colander_code code;
+
+    if (stream == NULL || stream->partition_by == 0)
+        return COLANDER_OK;
+    colander_buffer_clear(&rows->partition_key);
+    code = colander_load_partition_key(key, stream->partition_by,
+                                       &rows->partition_key, err);
+    return code != COLANDER_OK ||
+                   colander_slice_equal(
+                       colander_buffer_slice(&rows->partition_key),
+                       colander_slice_of(chunk->text.data + at->offset +
+                                             at->size,
+                                         at->key_size))
+               ? code
+               : fail_elsewhere(rows, stream->partition_by, err);
+}
+
+/* Sets what a record of a stream does that is no put: it needs a key. */
+static enum colander_code
+set_operation(const struct piece *piece, struct parsed_row *parsed,
+              struct colander_error *err)
+{
+    const bool deletes = piece->operation == COLANDER_LOAD_OPERATION_DELETE;
+
+    parsed->action = deletes ? ITEM_DELETE : ITEM_UPDATE;
+    return parsed->has_key
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_INVALID, "the %s has no key",
+                               deletes ? "delete" : "patch");
+}
+
+/* Adds the delete of a row with this key. */
+static enum colander_code
+delete_part(struct chunk *chunk, size_t piece,
+            const struct colander_value *part, struct colander_buffer *buffer,
+            struct colander_error *err)
+{
+    const struct colander_slice nothing = {NULL, 0};
+    enum colander_code code = colander_key_encode(part, 1, buffer, err);
+
+    if (code == COLANDER_OK)
+        code = chunk_add_waiting(chunk, piece, false,
+                                 colander_buffer_slice(buffer), nothing, err);
+    return code == COLANDER_OK
+               ? chunk_note_item(chunk, ITEM_DELETE, false, nothing, err)
+               : code;
+}
+
+/* Whether a null may say which rows are deleted. */
+static enum colander_code
+check_null(const struct schema_texts *paths, bool hashes, const char *partition,
+           struct colander_slice text, struct colander_error *err)
+{
+    const char *why = NULL;
+
+    if (paths != NULL && paths->count > 1)
+        why = "keys of rows have several parts";
+    else if (hashes)
+        why = "keys of rows are hashes";
+    else if (partition != NULL)
+        why = "rows are in families by time";
+    else if (text.size == 0)
+        why = "it has no key";
+    return why == NULL
+               ? COLANDER_OK
+               : COLANDER_FAIL(err, COLANDER_INVALID,
+                               "the record is null, and %s: delete by a record "
+                               "with the header op: delete and the columns of "
+                               "the key",
+                               why);
+}
+
+/* Makes the deletes of a record without a value: of the rows whose key has this
+ * text. Without a type of the key column, 7 is the text of the integer and of
+ * the string: which the family has is not asked, as the answer may change while
+ * a chunk is parsed. */
+static enum colander_code
+parse_null(struct rows *rows, const struct parser *parser, struct chunk *chunk,
+           size_t piece, struct colander_error *err)
+{
+    const struct colander_slice text =
+        chunk_piece(chunk, &chunk->pieces[piece]);
+    const struct colander_schema *schema = rows->schema;
+    const struct value_reading *reading = NULL;
+    struct colander_value part = colander_string(text);
+    enum colander_code code = check_null(schema == NULL ? NULL : &schema->key,
+                                         schema != NULL && schema->hashes,
+                                         parser->options->partition, text, err);
+
+    if (code == COLANDER_OK && schema != NULL && schema->key.count == 1 &&
+        rows->key_is_name[0])
+        reading = schema_csv_column(schema,
+                                    colander_slice_text(schema->key.texts[0]));
+    if (reading != NULL)
+        (void)typed_value_read(reading, text, &part);
+    if (code == COLANDER_OK)
+        code = colander_key_encode(&part, 1, &rows->key, err);
+    if (code == COLANDER_OK)
+        code = check_partition_key(rows, parser, chunk, piece,
+                                   colander_buffer_slice(&rows->key), err);
+    if (code == COLANDER_OK)
+        code = delete_part(chunk, piece, &part, &rows->key, err);
+    if (code != COLANDER_OK || reading != NULL)
+        return code;
+    part = column_kind_read(COLUMN_WHOLE, text);
+    return part.type == COLANDER_STRING
+               ? COLANDER_OK
+               : delete_part(chunk, piece, &part, &rows->key, err);
+}
+
+/* Rejects a record that is at fault. */
+static enum colander_code
+reject(struct chunk *chunk, size_t piece, const struct parsed_row *parsed,
+       bool lacks_time, struct colander_error *err)
+{
+    enum colander_code code =
+        chunk_add_reject(chunk, piece, parsed->fault, err->message, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    chunk->rejects[chunk->reject_count - 1].lacks_key = parsed->lacks_key;
+    chunk->rejects[chunk->reject_count - 1].lacks_time = lacks_time;
+    return COLANDER_OK;
+}
+
 /* Parses one record; `index` is its number among those of the chunk. */
 static enum colander_code
-parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
+parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
           size_t piece, size_t index, struct colander_error *err)
 {
+    const char *partition = parser->options->partition;
     struct parsed_row parsed;
     int64_t second = 0;
     bool lacks_time = false;
@@ -84,6 +270,11 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
 
     if (rows->misfits.lacks_line)
         misfits_set_line(&rows->misfits, line_of(chunk, piece));
+    if (code == COLANDER_OK &&
+        chunk->pieces[piece].operation != COLANDER_LOAD_OPERATION_PUT)
+        code = set_operation(&chunk->pieces[piece], &parsed, err);
+    if (code == COLANDER_OK && parsed.has_key)
+        code = check_partition_key(rows, parser, chunk, piece, parsed.key, err);
     if (code == COLANDER_OK && !parsed.has_key)
         code = give_key(chunk, piece, index, &rows->key, &parsed.key, err);
     if (code == COLANDER_OK && !parsed.is_checked)
@@ -99,26 +290,27 @@ parse_one(struct rows *rows, const char *partition, struct chunk *chunk,
     if (code == COLANDER_OK && parsed.action != ITEM_NONE)
         code = chunk_note_item(chunk, (uint8_t)parsed.action, parsed.is_upsert,
                                parsed.family, err);
-    if (!is_of_record(code))
-        return code;
-    code = chunk_add_reject(chunk, piece, parsed.fault, err->message, err);
-    if (code != COLANDER_OK)
-        return code;
-    chunk->rejects[chunk->reject_count - 1].lacks_key = parsed.lacks_key;
-    chunk->rejects[chunk->reject_count - 1].lacks_time = lacks_time;
-    return COLANDER_OK;
+    return is_of_record(code) ? reject(chunk, piece, &parsed, lacks_time, err)
+                              : code;
 }
 
 static enum colander_code
-parse_records(struct rows *rows, const char *partition, struct chunk *chunk,
-              struct colander_error *err)
+parse_records(struct rows *rows, const struct parser *parser,
+              struct chunk *chunk, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
     size_t index = 0;
 
     for (size_t i = 0; i < chunk->piece_count && code == COLANDER_OK; i++) {
+        const struct parsed_row none = {.fault = 0};
+
         if (chunk->pieces[i].kind == PIECE_RECORD)
-            code = parse_one(rows, partition, chunk, i, index++, err);
+            code = parse_one(rows, parser, chunk, i, index++, err);
+        if (chunk->pieces[i].kind != PIECE_NULL)
+            continue;
+        code = parse_null(rows, parser, chunk, i, err);
+        if (is_of_record(code))
+            code = reject(chunk, i, &none, false, err);
     }
     if (chunk->text.size > 2 * CHUNK_SIZE)
         rows_trim(rows);
@@ -146,8 +338,7 @@ parser_run(const struct parser *parser)
     rows.added = parser->added;
     while ((chunk = ring_take_filled(parser->ring)) != NULL) {
         if (code == COLANDER_OK)
-            code =
-                parse_records(&rows, parser->options->partition, chunk, &err);
+            code = parse_records(&rows, parser, chunk, &err);
         if (code != COLANDER_OK) { /* also of all later chunks */
             chunk->failure = err;
             chunk->is_broken = true;

@@ -35,6 +35,7 @@ rows_release(struct rows *rows)
     misfits_release(&rows->misfits);
     colander_buffer_release(&rows->key);
     colander_buffer_release(&rows->wide);
+    colander_buffer_release(&rows->partition_key);
 }
 
 /* -------------------------------------------------------------- formats --- */

@@ -32,6 +32,7 @@ struct rows {
     struct item_rows items;
     struct misfits misfits; /* of all records so far */
     struct colander_buffer key;
+    struct colander_buffer partition_key;     /* its text */
     const struct added_columns *added;        /* borrowed; NULL: none */
     struct colander_buffer wide;              /* the row with those */
     bool key_is_name[COLANDER_KEY_PARTS_MAX]; /* each part is a plain column, so

@@ -22,24 +22,42 @@ struct stream_reader {
 
 /* Adds a record. One that is too large is rejected; its beginning is kept. */
 static enum colander_code
-add_record(struct stream_reader *reader,
-           const struct colander_load_place *place,
-           struct colander_slice record, const char *fault)
+add_record(struct stream_reader *reader, struct colander_load_record *record)
 {
     const size_t size_max = reader->options->record_size;
+    struct colander_slice *text =
+        record->is_null ? &record->key : &record->value;
     char reason[120];
 
-    if (record.size > size_max) {
+    if (text->size > size_max) {
         (void)snprintf(reason, sizeof(reason),
                        "the record has %zu bytes, more than the record size of "
                        "%zu bytes",
-                       record.size, size_max);
-        record.size = size_max;
-        fault = reason;
+                       text->size, size_max);
+        text->size = size_max;
+        record->fault = reason;
     }
-    if (record.size >= CHUNK_SIZE && !ring_await_others(reader->ring))
+    if (text->size >= CHUNK_SIZE && !ring_await_others(reader->ring))
         return COLANDER_FAIL(reader->err, COLANDER_CANCELLED, "cancelled");
-    return chunk_add_record(reader->chunk, place, record, fault, reader->err);
+    if (record->key.size > size_max) /* of a row it is no key */
+        record->key.size = size_max;
+    return chunk_add_record(reader->chunk, record,
+                            reader->options->stream->partition_by > 0,
+                            reader->err);
+}
+
+/* Whether the chunk takes no more records. If rows that are there stay, they
+ * are looked up before a chunk is written, so a change is the last of its own:
+ * the next one sees it. */
+static bool
+is_full(const struct stream_reader *reader)
+{
+    const enum colander_load_duplicates duplicates =
+        reader->options->duplicates;
+
+    return reader->chunk->text.size >= CHUNK_SIZE ||
+           (reader->chunk->has_changes && (duplicates == COLANDER_LOAD_KEEP ||
+                                           duplicates == COLANDER_LOAD_REJECT));
 }
 
 /* How long to wait for the next record. */
@@ -60,19 +78,15 @@ fill(struct stream_reader *reader, bool *is_stopped)
     enum colander_code code = COLANDER_OK;
     bool found = false;
 
-    while (code == COLANDER_OK && !reader->is_end &&
-           chunk->text.size < CHUNK_SIZE) {
+    while (code == COLANDER_OK && !reader->is_end && !is_full(reader)) {
         const bool is_empty = chunk->piece_count == 0;
         const bool is_more = found; /* then another one may be there, too */
-        struct colander_load_place place;
-        struct colander_slice record;
-        const char *fault = NULL;
+        struct colander_load_record record = {.fault = NULL};
 
-        code =
-            stream->next(stream->context, is_more ? 0 : wait_ms(reader), &place,
-                         &record, &fault, &found, &reader->is_end, reader->err);
+        code = stream->next(stream->context, is_more ? 0 : wait_ms(reader),
+                            &record, &found, &reader->is_end, reader->err);
         if (code == COLANDER_OK && found) {
-            code = add_record(reader, &place, record, fault);
+            code = add_record(reader, &record);
             chunk->is_broken = code != COLANDER_OK;
         }
         if (found || is_more || code != COLANDER_OK)

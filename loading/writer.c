@@ -247,12 +247,16 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
     const struct colander_slice row = chunk_waiting_row(chunk, index);
     struct colander_batch *batch = writer->batch;
     struct colander_family *family = chunk->waiting[index].family;
+    const uint8_t action = chunk->waiting[index].action;
     enum colander_code code;
 
     chunk->waiting[index].is_taken = false; /* it may be taken again */
-    if (writer->run != NULL)
+    if (action == ITEM_DELETE)
+        code = colander_batch_delete(batch, family, key, err);
+    else if (writer->run != NULL)
         code = colander_bulk_add_checked(writer->run, key, row, err);
-    else if (writer->options->duplicates == COLANDER_LOAD_PATCH)
+    else if (action == ITEM_UPDATE ||
+             writer->options->duplicates == COLANDER_LOAD_PATCH)
         code = colander_batch_patch(batch, family, key, row, err);
     else if (writer->options->duplicates == COLANDER_LOAD_REPLACE)
         code = colander_batch_put_checked(batch, family, key, row, err);
@@ -264,7 +268,7 @@ take_row(struct writer *writer, struct chunk *chunk, size_t index,
         return reject_known(writer, chunk, index, err);
     if (code == COLANDER_OK) {
         chunk->waiting[index].is_taken = true;
-        writer->taken_count++;
+        writer->taken_count += action != ITEM_DELETE;
         writer->run_size += key.size + row.size;
     } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
         reason_drop(err, "family '%s': ", colander_family_name(family));
@@ -494,7 +498,9 @@ reject_late(struct writer *writer, struct chunk *chunk,
     uint64_t count = 0;
 
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
-        if (!chunk->waiting[i].is_taken || !writer->new_keys.had_rows[i])
+        if (!chunk->waiting[i].is_taken ||
+            chunk->waiting[i].action != ITEM_NONE ||
+            !writer->new_keys.had_rows[i])
             continue;
         if (count++ == 0)
             chunk->reject_count = 0; /* those were reported */
@@ -507,32 +513,59 @@ reject_late(struct writer *writer, struct chunk *chunk,
                                             : code;
 }
 
-/* Patches row by row after a batch failed because rows became too large.
- * Patching twice, after a crash, has the same effect as once. */
+/* Writes row by row after a batch failed because patched rows became too large.
+ * Twice, after a crash, has the same effect as once. */
 static enum colander_code
-patch_singly(struct writer *writer, struct chunk *chunk,
+write_singly(struct writer *writer, struct chunk *chunk,
              struct colander_error *err)
 {
-    struct colander_batch *batch = writer->batch;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < chunk->waiting_count && code == COLANDER_OK; i++) {
-        colander_batch_clear(batch);
-        code = colander_batch_patch(batch, chunk->waiting[i].family,
-                                    chunk_waiting_key(chunk, i),
-                                    chunk_waiting_row(chunk, i), err);
-        if (code == COLANDER_OK)
+        struct waiting_row *waiting = &chunk->waiting[i];
+
+        if (!waiting->is_taken) /* it was rejected or kept */
+            continue;
+        colander_batch_clear(writer->batch);
+        writer->taken_count = 0;
+        code = take_row(writer, chunk, i, err);
+        if (code == COLANDER_OK && waiting->is_taken)
             code = commit_batch(writer, err);
         if (code == COLANDER_OK) {
-            writer->stats->row_count++;
-            writer->point.row_count++;
+            writer_count_rows(writer, writer->taken_count, writer->taken_count);
+            writer->point.row_count += writer->taken_count;
         } else if (code == COLANDER_INVALID || code == COLANDER_LIMIT) {
-            code = chunk_add_reject(chunk, chunk->waiting[i].piece, 0,
-                                    err->message, err);
+            waiting->is_taken = false;
+            code =
+                chunk_add_reject(chunk, waiting->piece, 0, err->message, err);
         }
     }
-    colander_batch_clear(batch);
+    colander_batch_clear(writer->batch);
     return code;
+}
+
+/* Counts the patches and deletes that were written. A null may be two. */
+static void
+count_changes(const struct writer *writer, const struct chunk *chunk)
+{
+    const struct waiting_row *waiting = chunk->waiting;
+    struct colander_load_stats *stats = writer->stats;
+
+    for (size_t i = 0; i < chunk->waiting_count && chunk->has_changes; i++) {
+        if (!waiting[i].is_taken ||
+            (i > 0 && waiting[i - 1].piece == waiting[i].piece))
+            continue;
+        stats->patch_count += waiting[i].action == ITEM_UPDATE;
+        stats->delete_count += waiting[i].action == ITEM_DELETE;
+    }
+}
+
+/* Whether rows of the chunk are patched, so that they may become too large. */
+static bool
+patches(const struct writer *writer, const struct chunk *chunk)
+{
+    return writer->options->duplicates == COLANDER_LOAD_PATCH ||
+           chunk->has_changes;
 }
 
 /* --------------------------------------------------------------- chunks --- */
@@ -624,7 +657,10 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
         return put_items(writer, chunk, err);
     if (writer->options->sink != NULL)
         return put_elsewhere(writer, chunk, err);
-    code = writer_run_begin(writer, err);
+    code = chunk->has_changes ? writer_run_leave(writer, err)
+                              : writer_run_begin(writer, err);
+    if (chunk->has_changes) /* keys may be new again */
+        writer->stats->knows_new = false;
     if (code == COLANDER_OK)
         code = take_placed(writer, chunk, &before, err);
     chunk_sort_rejects(chunk);
@@ -643,17 +679,18 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
     if (code == COLANDER_OK)
         code = writer->run == NULL ? commit_placed(writer, chunk, err)
                                    : keep_in_run(writer, chunk, err);
-    if (writer->options->duplicates == COLANDER_LOAD_PATCH &&
-        partition_is_placed(chunk) &&
+    if (patches(writer, chunk) && partition_is_placed(chunk) &&
         (code == COLANDER_INVALID || code == COLANDER_LIMIT)) {
         chunk->reject_count = 0; /* those were reported */
         writer->stats->knows_new = false;
-        code = patch_singly(writer, chunk, err);
+        code = write_singly(writer, chunk, err);
         if (code == COLANDER_OK)
             code = put_late(writer, chunk, err);
     }
     if (code == COLANDER_OK && takes_only_new(writer))
         code = reject_late(writer, chunk, err);
+    if (code == COLANDER_OK)
+        count_changes(writer, chunk);
     return code;
 }
 

@@ -49,6 +49,7 @@ struct writer {
     bool has_key;                 /* another record was before */
 
     bool may_run;              /* runs may be written */
+    unsigned batch_count;      /* chunks that go in batches yet */
     struct colander_bulk *run; /* being filled, or a bulk; NULL: none */
     uint64_t run_size;         /* bytes of its rows */
     uint64_t run_taken;        /* its rows */
@@ -109,6 +110,11 @@ void writer_give_memory(struct writer *writer);
 /* Begins a run, if the load is large and there is none. */
 COLANDER_CHECKED enum colander_code
 writer_run_begin(struct writer *writer, struct colander_error *err);
+
+/* Ends the run, if there is one, before a chunk with deletes or patches, which
+ * a run cannot have. It and some chunks after it go in batches. */
+COLANDER_CHECKED enum colander_code
+writer_run_leave(struct writer *writer, struct colander_error *err);
 
 /* Counts what a pipe gives in the time of a run. */
 void writer_run_count_flow(struct writer *writer, size_t text_size);

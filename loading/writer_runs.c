@@ -5,6 +5,7 @@
 #include "loading/writer_inside.h"
 
 #define WAIT_MS 10 /* before files are counted again */
+#define BATCHES 32 /* chunks after one with changes: runs would be small */
 #define RUN_TEXT                                                               \
     4 /* bytes of text for each byte of a run, see writer_run_is_due */
 
@@ -93,11 +94,9 @@ writer_give_memory(struct writer *writer)
     writer->memory_count--;
 }
 
-enum colander_code
-writer_run_begin(struct writer *writer, struct colander_error *err)
+static enum colander_code
+begin(struct writer *writer, struct colander_error *err)
 {
-    if (writer->run != NULL || !writer->may_run || !is_large(writer))
-        return COLANDER_OK;
     if (!writer_take_memory(writer)) {
         enum colander_code code = writer_run_await(writer, err);
 
@@ -111,6 +110,23 @@ writer_run_begin(struct writer *writer, struct colander_error *err)
     writer->run_taken = 0;
     writer->run_new = 0;
     return colander_run_create(writer->family, &writer->run, err);
+}
+
+enum colander_code
+writer_run_begin(struct writer *writer, struct colander_error *err)
+{
+    if (writer->batch_count > 0)
+        writer->batch_count--;
+    else if (writer->run == NULL && writer->may_run && is_large(writer))
+        return begin(writer, err);
+    return COLANDER_OK;
+}
+
+enum colander_code
+writer_run_leave(struct writer *writer, struct colander_error *err)
+{
+    writer->batch_count = BATCHES;
+    return writer->run == NULL ? COLANDER_OK : writer_run_end(writer, err);
 }
 
 bool

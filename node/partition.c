@@ -309,10 +309,12 @@ follow(struct partition *partition, bool *is_store_bad,
                     .setting_count = partition->setting_count,
                     .settings_file = setup->options->settings_file,
                     .is_stopped = &partition->is_stopped},
-        .partition = &number,
+        .partitions = &number,
+        .partition_count = 1,
     };
     const char *const name = partition->log;
     struct colander_load_options load_options = partition->load_options.options;
+    struct topic_stream records = {.reader = NULL};
     struct colander_load_stream stream;
     struct colander_family *rejects = NULL;
     struct topic_reader *reader = NULL;
@@ -327,7 +329,9 @@ follow(struct partition *partition, bool *is_store_bad,
     *is_store_bad = true;
     code = colander_family_open(partition->store, partition->rejects, &rejects,
                                 err);
-    stream = topic_stream(reader, rejects);
+    records.reader = reader;
+    stream =
+        topic_stream(&records, rejects, setup->family->partition_by);
     load_options.stream = &stream;
     load_options.report_progress = count_loaded;
     load_options.context = partition;

@@ -1,23 +1,61 @@
 /* See topic_stream.h. SPDX-License-Identifier: MIT */
 #include "node/topic_stream.h"
 
+#include <stdio.h>
+
 #define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
-static enum colander_code
-next(void *context, unsigned wait_ms, struct colander_load_place *place,
-     struct colander_slice *record, const char **fault, bool *found,
-     bool *is_end, struct colander_error *err)
+/* Sets what a record does, by its header. A null deletes. */
+static void
+set_operation(struct topic_stream *records, const struct topic_record *next,
+              struct colander_load_record *record)
 {
+    static const char *const names[] = {"put", "patch", "delete"};
+    struct colander_slice name = next->operation;
+    char shown[40];
+    size_t i = 0;
+
+    if (next->has_operation)
+        while (i < 3 &&
+               !colander_slice_equal(name, colander_slice_text(names[i])))
+            i++;
+    if (i < 3)
+        record->operation = (enum colander_load_operation)i;
+    if (record->operation == COLANDER_LOAD_OPERATION_PATCH && next->is_null)
+        record->fault = "the patch is null";
+    if (i < 3)
+        return;
+    if (name.size >= sizeof(shown))
+        name.size = sizeof(shown) - 1;
+    for (i = 0; i < name.size; i++) /* reasons are printed */
+        shown[i] =
+            (char)(name.data[i] >= ' ' && name.data[i] < 0x7f ? name.data[i]
+                                                              : '?');
+    shown[i] = '\0';
+    (void)snprintf(records->fault, sizeof(records->fault),
+                   "the header op is '%s': it may be put, patch or delete",
+                   shown);
+    record->fault = records->fault;
+}
+
+static enum colander_code
+next(void *context, unsigned wait_ms, struct colander_load_record *record,
+     bool *found, bool *is_end, struct colander_error *err)
+{
+    struct topic_stream *records = context;
     struct topic_record next;
     const enum colander_code code =
-        topic_reader_next(context, wait_ms, &next, found, is_end, err);
+        topic_reader_next(records->reader, wait_ms, &next, found, is_end, err);
 
     if (code != COLANDER_OK || !*found)
         return code;
-    *place = (struct colander_load_place){next.topic, next.partition,
-                                          next.offset, next.time_ms};
-    *record = next.value;
-    *fault = next.is_null ? "the record is null: rows are not deleted" : NULL;
+    *record = (struct colander_load_record){
+        .place = {next.topic, next.partition, next.offset, next.time_ms},
+        .value = next.value,
+        .is_null = next.is_null,
+        .key = next.key,
+    };
+    set_operation(command, &next, record);
     return COLANDER_OK;
 }
 
@@ -25,21 +63,25 @@ static enum colander_code
 mark(void *context, struct colander_slice *name, struct colander_slice *value,
      bool *found, struct colander_error *err)
 {
-    return topic_reader_mark(context, name, value, found, err);
+    const struct topic_stream *records = context;
+
+    return topic_reader_mark(records->reader, name, value, found, err);
 }
 
 static bool
 is_behind(void *context)
 {
+    const struct topic_stream *records = context;
     struct topic_reader_state state;
 
-    topic_reader_state(context, &state);
+    topic_reader_state(records->reader, &state);
     return state.lag >= FAR_BEHIND;
 }
 
 struct colander_load_stream
-topic_stream(struct topic_reader *reader, struct colander_family *rejects)
+topic_stream(struct topic_stream *records, struct colander_family *rejects,
+             size_t partition_by)
 {
-    return (struct colander_load_stream){reader, next, mark, is_behind,
-                                         rejects};
+    return (struct colander_load_stream){records,   next,    mark,
+                                         is_behind, rejects, partition_by};
 }

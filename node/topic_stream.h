@@ -10,8 +10,16 @@
 #include "cluster/topic.h"
 #include "loading/load.h"
 
-/* Returns the stream of a reader. Both are borrowed. */
-struct colander_load_stream topic_stream(struct topic_reader *reader,
-                                         struct colander_family *rejects);
+/* The context of a stream. */
+struct topic_stream {
+    struct topic_reader *reader; /* set before the load runs; borrowed */
+    char fault[120];             /* of the last record */
+};
+
+/* Returns a stream, which borrows both. `partition_by`: see
+ * colander_load_stream. */
+struct colander_load_stream topic_stream(struct topic_stream *records,
+                                         struct colander_family *rejects,
+                                         size_t partition_by);
 
 #endif

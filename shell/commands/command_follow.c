@@ -33,6 +33,8 @@ struct follow_command {
     struct colander_load_stream stream;
     struct colander_load *load;
     struct progress progress;
+    uint64_t partition_by; /* parts of the key */
+    struct topic_stream records;
     bool is_cut_off; /* that was said */
 };
 
@@ -99,6 +101,11 @@ summarize(struct follow_command *command)
     if (command->asked.options.duplicates == COLANDER_LOAD_PATCH)
         rows.replaced = "patched";
     progress_add_summary(&command->progress, stats, &rows, &report);
+    if (stats->patch_count > 0)
+        report_add(&report, "; %s",
+                   NUMBER_OF(stats->patch_count, "patch record"));
+    if (stats->delete_count > 0)
+        report_add(&report, "; %s", NUMBER_OF(stats->delete_count, "delete"));
     report_add(&report, "; %s behind, in %s", NUMBER_OF(state.lag, "record"),
                NUMBER_OF(state.partition_count, "partition"));
     if (state.sent_twice > 0)
@@ -151,6 +158,9 @@ read_options(struct follow_command *command, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = read_from(arguments, &command->options, err);
     if (code == COLANDER_OK)
+        code = arguments_number(arguments, "partition-by",
+                                &command->partition_by, err);
+    if (code == COLANDER_OK)
         code = broker_options_read(&command->brokers, arguments,
                                    arguments->words[1], err);
     command->options.brokers = command->brokers.options;
@@ -191,7 +201,8 @@ open_load(struct follow_command *command, const char *name,
     struct colander_load_options *options = &command->asked.options;
     enum colander_code code = open_families(command, name, err);
 
-    command->stream = topic_stream(NULL, command->rejects);
+    command->stream = topic_stream(&command->records, command->rejects,
+                                   (size_t)command->partition_by);
     options->stream = &command->stream;
     options->report_reject = report_reject;
     options->report_progress = report_progress;
@@ -202,7 +213,7 @@ open_load(struct follow_command *command, const char *name,
     if (code == COLANDER_OK)
         code = topic_reader_open(command->session->store, command->family,
                                  &command->options, &command->reader, err);
-    command->stream.context = command->reader;
+    command->records.reader = command->reader;
     return code;
 }
 
@@ -294,6 +305,9 @@ static const struct argument_option options[] = {
     OPTION("partition", "COL:UNIT",
            "put each row into the family of its time in COL: of its\n"
            "hour, day or month, which FAMILY names: 'logs/{day}'"),
+    OPTION("partition-by", "K",
+           "reject a record whose Kafka key is not the text of the\n"
+           "first K parts of its row's key (default: it may be any)"),
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),
@@ -319,7 +333,10 @@ const struct command command_follow = {
         "\n"
         "A record that cannot be read becomes a row of the family\n"
         "FAMILY.rejects, with the reason, under its topic, partition and\n"
-        "offset. If records were removed before they were followed, or a\n"
+        "offset. One with the header op: patch or op: delete patches or\n"
+        "deletes the row of its key, and a null deletes the row whose key is\n"
+        "the text of its Kafka key. If records were removed before they were "
+        "followed, or a\n"
         "topic was created again, follow says so and ends.\n",
     .examples =
         "  colander follow data tweets kafka://b1:9092/tweets --schema tweet\n"

@@ -28,7 +28,8 @@ struct send_command {
     struct colander_family *places;
     struct colander_load *load;
     struct progress progress;
-    struct colander_buffer key; /* as text */
+    uint64_t partition_by;      /* parts of the key of a row */
+    struct colander_buffer key; /* of a record: their text */
 };
 
 /* ----------------------------------------------------------------- sink --- */
@@ -43,36 +44,17 @@ begin(void *context, uint64_t id, struct colander_error *err)
     return COLANDER_OK;
 }
 
-/* Sets the text of the first part of a key: so all records that begin with it
- * are in one partition. */
-static enum colander_code
-set_key(struct colander_buffer *text, struct colander_slice key,
-        struct colander_error *err)
-{
-    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
-    size_t count;
-    enum colander_code code = COLANDER_OK;
-
-    colander_buffer_clear(text);
-    if (key.size > 0)
-        code = colander_key_decode(key, parts, &count, &scratch, err);
-    if (code == COLANDER_OK && key.size > 0)
-        code = colander_type_has_bytes(parts[0].type)
-                   ? colander_buffer_append(text, parts[0].bytes.data,
-                                            parts[0].bytes.size, err)
-                   : colander_json_append_value(text, &parts[0], err);
-    colander_buffer_release(&scratch);
-    return code;
-}
-
 static enum colander_code
 put(void *context, uint64_t at, struct colander_slice key,
     struct colander_slice record, struct colander_error *err)
 {
     struct send_command *command = context;
-    enum colander_code code = set_key(&command->key, key, err);
+    enum colander_code code = COLANDER_OK;
 
+    colander_buffer_clear(&command->key);
+    if (key.size > 0)
+        code = colander_load_partition_key(key, (size_t)command->partition_by,
+                                           &command->key, err);
     return code == COLANDER_OK
                ? topic_writer_put(command->writer, at,
                                   colander_buffer_slice(&command->key), record,
@@ -215,7 +197,8 @@ static enum colander_code
 set_spread(struct send_command *command, const struct arguments *arguments,
            struct colander_error *err)
 {
-    static const char *const names[] = {"format", "key", "schema"};
+    static const char *const names[] = {"format", "key", "schema",
+                                        "partition-by"};
     const char **texts = calloc(arguments->choice_count + 1, sizeof(*texts));
     size_t count = 0;
 
@@ -285,7 +268,7 @@ run_send(struct session *session, const struct arguments *arguments)
 {
     static const char *const standard_input[] = {"-"};
     const bool has_files = arguments->word_count > 1;
-    struct send_command command = {.session = session};
+    struct send_command command = {.session = session, .partition_by = 1};
     struct colander_error err;
     enum session_exit status;
     enum colander_code code =
@@ -296,6 +279,12 @@ run_send(struct session *session, const struct arguments *arguments)
     if (code == COLANDER_OK)
         code = broker_options_read(&command.brokers, arguments,
                                    arguments->words[0], &err);
+    if (code == COLANDER_OK)
+        code = arguments_number(arguments, "partition-by",
+                                &command.partition_by, &err);
+    if (code == COLANDER_OK && command.partition_by == 0)
+        code = COLANDER_FAIL(&err, COLANDER_INVALID,
+                             "--partition-by must be 1 or more");
     command.brokers.options.is_stopped = stop_begin(true);
     progress_begin(&command.progress, session);
     if (code == COLANDER_OK)
@@ -324,6 +313,9 @@ static const struct argument_option options[] = {
                 "columns that make the key of a row: records with the\n"
                 "same first column are in one partition (default: _key,\n"
                 "or else they are spread)"),
+    OPTION("partition-by", "K",
+           "put records with the same first K columns of the key\n"
+           "into one partition (default: 1)"),
     OPTION("schema", "NAME|FILE",
            "how to read the records: tweet, sensor, air-quality\n"
            "or a file"),

@@ -140,7 +140,8 @@ progress_add_summary(const struct progress *progress,
     const double seconds = seconds_since(progress);
 
     const uint64_t record_count = stats->new_count + stats->replaced_count +
-                                  stats->kept_count + stats->reject_count;
+                                  stats->kept_count + stats->reject_count +
+                                  stats->delete_count;
 
     if (stats->knows_new && stats->replaced_count == 0)
         report_add(report, "%s loaded", NUMBER_OF(stats->row_count, "row"));

@@ -9,7 +9,8 @@
  *     delete TOPIC                  of real brokers
  *     trim TOPIC PARTITION OFFSET   removes what is before, of real brokers
  *     put TOPIC PARTITION FILE      a record for each line
- *     null TOPIC PARTITION          a record without a value
+ *     op TOPIC PARTITION FILE OP    the same with a header op
+ *     null TOPIC PARTITION [KEY]    a record without a value
  *     many TOPIC PARTITION FIRST COUNT SIZE   records with _key, n and a text
  *     error API CODE COUNT          answers the next requests with it
  *     accept API                    does not any more
@@ -46,16 +47,27 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
     }
 }
 
+static const char *operation = ""; /* of the records that are put; "": none */
+static const char *key = "";       /* the same */
+
 static void
 put(const char *topic, int partition, const char *value, size_t size)
 {
     rd_kafka_resp_err_t error;
 
     do {
+        rd_kafka_headers_t *headers = rd_kafka_headers_new(1);
+        const char *sent = key[0] == '\0' ? NULL : key;
+
+        if (operation[0] != '\0')
+            rd_kafka_header_add(headers, "op", -1, operation, -1);
         error = rd_kafka_producev(
             producer, RD_KAFKA_V_TOPIC(topic), RD_KAFKA_V_PARTITION(partition),
-            RD_KAFKA_V_VALUE((void *)value, size),
+            RD_KAFKA_V_KEY(sent, strlen(key)),
+            RD_KAFKA_V_VALUE((void *)value, size), RD_KAFKA_V_HEADERS(headers),
             RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END);
+        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+            rd_kafka_headers_destroy(headers);
         rd_kafka_poll(producer, error == RD_KAFKA_RESP_ERR__QUEUE_FULL);
     } while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL);
     has_failed |= error != RD_KAFKA_RESP_ERR_NO_ERROR;
@@ -215,6 +227,7 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
 {
     char word[300];
     char text[300] = "delete";
+    char extra[100] = "";
     long numbers[5];
 
     has_failed = false;
@@ -231,10 +244,18 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
             rd_kafka_mock_topic_create(cluster, word, (int)numbers[0], 1) != 0;
     else if (sscanf(line, "put %299s %ld %299s", word, &numbers[0], text) == 3)
         put_file(word, (int)numbers[0], text);
-    else if (sscanf(line, "null %299s %ld", word, &numbers[0]) == 2)
+    else if (sscanf(line, "op %299s %ld %299s %99s", word, &numbers[0], text,
+                    extra) == 4) {
+        operation = extra;
+        put_file(word, (int)numbers[0], text);
+        operation = "";
+    } else if (sscanf(line, "null %299s %ld %99s", word, &numbers[0], extra) >=
+               2) {
+        key = extra;
         put(word, (int)numbers[0], NULL, 0);
-    else if (sscanf(line, "many %299s %ld %ld %ld %ld", word, &numbers[0],
-                    &numbers[1], &numbers[2], &numbers[3]) == 5)
+        key = "";
+    } else if (sscanf(line, "many %299s %ld %ld %ld %ld", word, &numbers[0],
+                      &numbers[1], &numbers[2], &numbers[3]) == 5)
         put_many(word, (int)numbers[0], numbers[1], numbers[2],
                  (int)numbers[3]);
     else if (sscanf(line, "error %299s %ld %ld", word, &numbers[0],

@@ -39,7 +39,7 @@ rows rows.rejects >"$work/rejects"
 {"_key":["v",0,2]
 {"_key":["v",0,4]' ] || complain "rejects are '$(cat "$work/rejects")'"
 grep -q '"record":"no JSON"' "$work/rejects" || complain 'the record is lost'
-grep -q '"reason":"the record is null: ' "$work/rejects" ||
+grep -q '"reason":"the record is null, and it has no key: ' "$work/rejects" ||
     complain 'a null has another reason'
 put v 0 '{"a":4'
 follow 0 v --max-errors 1

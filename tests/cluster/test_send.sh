@@ -32,6 +32,33 @@ says_some 'records are sent to one topic, not to 2'
 run 0 load "kafka://$brokers/v" - --place "$work/places" # without a record
 says_some '^0 records sent$'
 
+# --- by more parts of the key; follow sees whether a producer does
+brokers topic parts 4
+for ((i = 0; i < 100; i++)); do
+    echo "{\"a\":\"x\",\"b\":$i,\"c\":1}"
+done >"$work/e.jsonl"
+store=$work/parts
+send 2 parts "$work/e.jsonl" --key a,b,c --partition-by 0
+says_some '--partition-by must be 1 or more'
+send 0 parts "$work/e.jsonl" --key a,b,c --partition-by 2
+follow 0 parts --key a,b,c --partition-by 2
+says_some '^100 rows loaded; '
+store=$work/others
+follow 3 parts --key a,b,c --partition-by 1
+says_some ': its producer does not key by a: the record.s key is not'
+says_some '^0 rows loaded; 100 rejected'
+store=$work/own
+follow 3 parts --key c --partition-by 1
+says_some ': its producer does not key by c: '
+follow 0 t --key id --partition-by 1
+says_some '^3,002 rows loaded; '
+brokers topic nulls 1
+brokers null nulls 0 7
+brokers null nulls 0 07
+follow 3 nulls --key id --type id=integer --partition-by 1
+says_some '^2 records read; 1 rejected; 1 delete; '
+store=$work/store
+
 # --- brokers that refuse: an error, and the rest is sent later
 brokers error produce 87 1 # INVALID_RECORD
 seq 1 10 | sed 's/.*/{"n":&}/' >"$work/d.jsonl"

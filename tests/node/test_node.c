@@ -78,8 +78,10 @@ static void
 put(const struct place *place, int id, int number)
 {
     char text[100];
+    char key[20];
 
     (void)snprintf(text, sizeof(text), "{\"id\":%d,\"n\":%d}", id, number);
+    (void)snprintf(key, sizeof(key), "%d", id);
     assert_int_equal(
         rd_kafka_producev(place->brokers.client, RD_KAFKA_V_TOPIC("p"),
                           RD_KAFKA_V_PARTITION(id % PARTITIONS),
@@ -264,12 +266,16 @@ put_much(const struct place *place, int count, int number)
         const int size = snprintf(text, sizeof(text),
                                   "{\"id\":%d,\"n\":%d,\"pad\":\"", id, number);
 
+        char key[20];
+
+        (void)snprintf(key, sizeof(key), "%d", id);
         memset(text + size, 'x', sizeof(text) - (size_t)size - 2);
         memcpy(text + sizeof(text) - 2, "\"}", 2);
         assert_int_equal(
             rd_kafka_producev(place->brokers.client, RD_KAFKA_V_TOPIC("p"),
                               RD_KAFKA_V_PARTITION(id % PARTITIONS),
-                              RD_KAFKA_V_VALUE((void *)text, sizeof(text)),
+                              RD_KAFKA_V_KEY(key, strlen(key)),
+                RD_KAFKA_V_VALUE((void *)text, sizeof(text)),
                               RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                               RD_KAFKA_V_END),
             RD_KAFKA_RESP_ERR_NO_ERROR);
