@@ -90,11 +90,9 @@ bool filter_query_is_wordless(const struct filter_query *query,
 bool filter_lacks_words(const struct filter_head *head,
                         const struct filter_query *query);
 
-/* Returns how many pieces the query asks for. */
-size_t filter_query_pieces(const struct filter_query *query);
-
-/* Returns whether the query asks for words. */
-bool filter_query_has_words(const struct filter_query *query);
+/* Returns how many queries of a kind the query is or has. */
+size_t filter_query_count(const struct filter_query *query,
+                          enum filter_query_kind kind);
 
 /* Returns whether the hierarchy's answer about the file must be ignored: the
  * query, or one that it contains, is about something that the filter lacks. */

@@ -37,23 +37,14 @@ filter_query_is_wordless(const struct filter_query *query,
 }
 
 size_t
-filter_query_pieces(const struct filter_query *query)
+filter_query_count(const struct filter_query *query,
+                   enum filter_query_kind kind)
 {
-    size_t count = query->kind == FILTER_QUERY_PIECE;
+    size_t count = query->kind == kind;
 
     for (size_t i = 0; i < query->operand_count; i++)
-        count += filter_query_pieces(query->operands[i]);
+        count += filter_query_count(query->operands[i], kind);
     return count;
-}
-
-bool
-filter_query_has_words(const struct filter_query *query)
-{
-    bool has_words = query->kind == FILTER_QUERY_WORD;
-
-    for (size_t i = 0; i < query->operand_count && !has_words; i++)
-        has_words = filter_query_has_words(query->operands[i]);
-    return has_words;
 }
 
 bool

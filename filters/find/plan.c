@@ -23,10 +23,14 @@
 #define BLOCK_ROWS 40
 
 /* Rows that all streams together fetch ahead. */
-#define ROWS_AHEAD 64
+#define ROWS_AHEAD 256
 
 /* Rows of a part that are worth being located only if the find gets there. */
 #define PUT_OFF_ROWS 64
+
+/* So few rows of a part are most likely beside the ranges that are wanted: an
+ * order knows within some rows where these begin and end. */
+#define DOUBTFUL_ROWS 128
 
 /* Costs that are estimated may be so many times as high. */
 #define DOUBT 4
@@ -51,6 +55,7 @@ struct planning {
     uint64_t block_rows;  /* rows of their files */
     uint64_t rows;        /* how many candidates */
     bool has_recent_keys; /* of all rows and deletes that are in no SST */
+    bool has_ranges;      /* the query */
     bool may_put_off;     /* rows of parts may be located when reached */
     bool has_put_off;     /* the cost is an estimate */
 };
@@ -259,7 +264,9 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     it = (struct to_read){row_ranges_rows(ranges), ranges->count,
                           expect_matches(part, ranges)};
     count_cost(planning, file->filter, part, &it);
-    code = stream_open_part(planning->find, file, index, ranges, &stream, err);
+    code = stream_open_part(planning->find, file, index, ranges,
+                            planning->has_ranges && it.rows <= DOUBTFUL_ROWS,
+                            &stream, err);
     return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
@@ -573,7 +580,8 @@ find_sources(struct planning *planning, struct colander_error *err)
     const struct stream_find *find = planning->find;
     const struct file_view *view = planning->plan->view;
     const size_t words = view->file_count / 64 + 1;
-    const bool has_words = filter_query_has_words(find->request->query);
+    const bool has_words =
+        filter_query_count(find->request->query, FILTER_QUERY_WORD) > 0;
     enum colander_code code = make_room(planning, err);
     uint64_t *marks;
 
@@ -692,12 +700,15 @@ make(struct plan *plan, const struct stream_find *find, bool may_scan,
      bool may_put_off, bool *is_unsure, struct colander_error *err)
 {
     const struct candidate_request *request = find->request;
-    const size_t pieces = filter_query_pieces(request->query);
+    const struct filter_query *query = request->query;
+    const size_t pieces = filter_query_count(query, FILTER_QUERY_PIECE);
     struct planning planning = {
         .plan = plan,
         .find = find,
         .pieces = {.are_many = pieces > 1,
                    .is_cancelled = request->is_cancelled},
+        .has_ranges = filter_query_count(query, FILTER_QUERY_RANGE) > 0 ||
+                      filter_query_count(query, FILTER_QUERY_PREFIX) > 0,
         .may_put_off =
             may_put_off && pieces == 0 && request->limit != UINT64_MAX,
     };

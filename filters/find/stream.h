@@ -49,11 +49,14 @@ struct stream {
     bool is_sst_damaged;   /* whatever the filter may say */
 };
 
-/* Opens a stream of rows in `ranges` of part `index` of the file's filter. */
+/* Opens a stream of rows in `ranges` of part `index` of the file's filter.
+ * `are_doubtful`: few of them will match, so that they had better be evaluated
+ * before they are merged. */
 COLANDER_CHECKED enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
                  uint32_t index, const struct row_ranges *ranges,
-                 struct stream **stream, struct colander_error *err);
+                 bool are_doubtful, struct stream **stream,
+                 struct colander_error *err);
 
 /* The same of rows in `bounds` that match. They are located once the stream is
  * reached: the first `next` only tells after which key they come. Borrows what

@@ -24,7 +24,8 @@ struct part_stream {
     size_t place;      /* runs begun, in the find's order */
     uint32_t row;      /* next row of the current run, read by number */
     uint32_t row_left; /* how many are left */
-    bool is_long;      /* its rows are evaluated on the way */
+    bool is_long;      /* its rows are evaluated on the way, */
+    bool are_doubtful; /* and so are all that are read by number */
 
     /* Keys of rows, or anchors. */
     struct cached_block *block;
@@ -367,8 +368,12 @@ give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
     part->stream.key = row->key;
     part->stream.number = part->part->first_row + taken;
     *is_given = row->is_visible && stream_has_key(find, row->key);
-    if (*is_given && part->is_long)
+    if (*is_given && (part->is_long || part->are_doubtful))
         code = stream_evaluate(find, row->value, is_given, err);
+    if (*is_given && part->are_doubtful) { /* it will be counted again */
+        find->request->explain->rows_read--;
+        find->request->explain->bytes_read -= row->value.size;
+    }
     return code;
 }
 
@@ -430,7 +435,8 @@ make_part(const struct stream_find *find, struct sst_file *file, uint32_t index,
 enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
                  uint32_t index, const struct row_ranges *ranges,
-                 struct stream **stream, struct colander_error *err)
+                 bool are_doubtful, struct stream **stream,
+                 struct colander_error *err)
 {
     const size_t size = ranges->count * sizeof(*ranges->ranges);
     struct part_stream *created = make_part(find, file, index, ranges->count);
@@ -439,6 +445,7 @@ stream_open_part(const struct stream_find *find, struct sst_file *file,
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     created->stream.fetch = fetch_first;
+    created->are_doubtful = are_doubtful;
     memcpy(created->own, ranges->ranges, size);
     *stream = &created->stream;
     return COLANDER_OK;
