@@ -145,7 +145,7 @@ struct candidate_request {
     struct colander_slice from;             /* first key; empty: no bound */
     struct colander_slice until; /* first key after; empty: no bound */
     bool is_reverse;
-    uint64_t limit; /* rows wanted; UINT64_MAX: all */
+    uint64_t limit; /* rows wanted, or probably; UINT64_MAX: all */
     const atomic_bool *is_cancelled;
 
     /* The layer above sets plan, reason and rows_expected, updates the counts

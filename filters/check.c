@@ -79,7 +79,7 @@ answer_to(struct asking *asking, const struct filter_query *query,
     answer->query = 0;
     asking->answers_size -= answer->rows.capacity * sizeof(struct row_range);
     asking->code = part_find(asking->filter, asking->part, query, &none,
-                             &pieces, &answer->rows, asking->err);
+                             &pieces, NULL, &answer->rows, asking->err);
     piece_answers_release(&pieces);
     asking->answers_size += answer->rows.capacity * sizeof(struct row_range);
     if (asking->code != COLANDER_OK)

@@ -7,6 +7,9 @@
 #include "filters/live.h"
 #include "filters/order.h"
 
+/* A filter that cannot be read in this many views is damaged. */
+#define VIEWS_MAX 16
+
 static const enum colander_type order_types[] = {
     COLANDER_BOOLEAN, COLANDER_INTEGER,   COLANDER_STRING,
     COLANDER_BINARY,  COLANDER_TIMESTAMP, COLANDER_EXTENSION,
@@ -104,22 +107,16 @@ add_part(struct colander_order_stats *stats, const struct filter_file *filter,
     return code;
 }
 
+/* Counts in the files as they are now. */
 static enum colander_code
-fill_stats(struct colander_family *family, const char *path,
-           struct colander_order_stats *stats, struct colander_error *err)
+add_files(struct colander_order_stats *stats, struct filters *filters,
+          struct family_filters *family, uint64_t path_hash,
+          struct colander_error *err)
 {
-    struct engine_family *engine_family;
-    struct family_filters *found;
-    struct filters *filters;
     struct file_view *view;
-    uint64_t path_hash;
-    enum colander_code code = path_hash_of_text(path, &path_hash, err);
+    enum colander_code code =
+        registry_view(&filters->registry, family, &view, err);
 
-    if (code == COLANDER_OK)
-        code = filters_look_up(family, &filters, &engine_family, &found, err);
-    if (code != COLANDER_OK || found == NULL)
-        return code;
-    code = registry_view(&filters->registry, found, &view, err);
     if (code != COLANDER_OK)
         return code;
     for (size_t i = 0; i < view->file_count; i++) {
@@ -132,6 +129,30 @@ fill_stats(struct colander_family *family, const char *path,
             code = add_part(stats, filter, &filter->parts[k], path_hash, err);
     }
     file_view_release(view);
+    return code;
+}
+
+/* A filter may be replaced while it is read. */
+static enum colander_code
+fill_stats(struct colander_family *family, const char *path,
+           struct colander_order_stats *stats, struct colander_error *err)
+{
+    struct engine_family *engine_family;
+    struct family_filters *found;
+    struct filters *filters;
+    uint64_t path_hash;
+    enum colander_code code = path_hash_of_text(path, &path_hash, err);
+
+    if (code == COLANDER_OK)
+        code = filters_look_up(family, &filters, &engine_family, &found, err);
+    if (code != COLANDER_OK || found == NULL)
+        return code;
+    for (unsigned i = 0; i < VIEWS_MAX; i++) {
+        memset(stats, 0, sizeof(*stats));
+        code = add_files(stats, filters, found, path_hash, err);
+        if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND)
+            break;
+    }
     return code;
 }
 

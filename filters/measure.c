@@ -51,7 +51,7 @@ ask_filter(struct measuring *measuring, const struct sst_file *file,
         return COLANDER_OK;
     measure->disk_probe_count++;
     code = part_find(file->filter, &file->filter->parts[part], query, &none,
-                     NULL, &measuring->ranges, err);
+                     NULL, NULL, &measuring->ranges, err);
     if (code == COLANDER_OK)
         measure->disk_false_positive_count += measuring->ranges.count > 0;
     if (code != COLANDER_CORRUPT && code != COLANDER_NOT_FOUND &&

@@ -52,13 +52,15 @@ struct piece_answers {
 void piece_answers_release(struct piece_answers *pieces);
 
 /* Fills `ranges` with rows of the part, including every row that matches.
- * `pieces` may be NULL if none are asked for. Fails with CORRUPT, NOT_FOUND or
- * IO if the filter cannot be read, and with CANCELLED. */
+ * `pieces` may be NULL if none are asked for. If `put_off` is not NULL, and
+ * more rows than it says may match, they are only counted, about: it is their
+ * number then, else 0. Fails with CORRUPT, NOT_FOUND or IO if the filter cannot
+ * be read, and with CANCELLED. */
 COLANDER_CHECKED enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,
-          struct piece_answers *pieces, struct row_ranges *ranges,
-          struct colander_error *err);
+          struct piece_answers *pieces, uint64_t *put_off,
+          struct row_ranges *ranges, struct colander_error *err);
 
 /* Begins to bring into the processor's cache what part_find will read of the
  * locator. In FILTER_FETCH_STEPS steps, for several parts. */
@@ -84,11 +86,13 @@ bool filter_query_is_unfiltered(const struct filter_query *query,
 bool filter_query_is_wordless(const struct filter_query *query,
                               const uint64_t *word_columns, uint32_t count);
 
-/* Returns how many pieces the query asks for. */
-size_t filter_query_pieces(const struct filter_query *query);
+/* Returns whether the filter lacks the words of the query's column. */
+bool filter_lacks_words(const struct filter_head *head,
+                        const struct filter_query *query);
 
-/* Returns whether the query asks for words. */
-bool filter_query_has_words(const struct filter_query *query);
+/* Returns how many queries of a kind the query is or has. */
+size_t filter_query_count(const struct filter_query *query,
+                          enum filter_query_kind kind);
 
 /* Returns whether the hierarchy's answer about the file must be ignored: the
  * query, or one that it contains, is about something that the filter lacks. */

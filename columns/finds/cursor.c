@@ -193,10 +193,9 @@ query_accept(struct colander_query *query, const struct colander_query *given,
 }
 
 enum colander_code
-colander_family_find(struct colander_family *family,
-                     const struct colander_query *query,
-                     struct colander_cursor **cursor,
-                     struct colander_error *err)
+family_find_some(struct colander_family *family,
+                 const struct colander_query *query, uint64_t expected,
+                 struct colander_cursor **cursor, struct colander_error *err)
 {
     struct colander_cursor *created = calloc(1, sizeof(*created));
     struct colander_query whole;
@@ -206,6 +205,7 @@ colander_family_find(struct colander_family *family,
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
     created->find.family = family;
+    created->find.expected = expected;
     code = query_accept(&whole, query, err);
     if (code == COLANDER_OK)
         code = prepare(created, &whole, err);
@@ -221,6 +221,15 @@ colander_family_find(struct colander_family *family,
     }
     *cursor = created;
     return COLANDER_OK;
+}
+
+enum colander_code
+colander_family_find(struct colander_family *family,
+                     const struct colander_query *query,
+                     struct colander_cursor **cursor,
+                     struct colander_error *err)
+{
+    return family_find_some(family, query, UINT64_MAX, cursor, err);
 }
 
 void

@@ -71,6 +71,17 @@ plan_scan(struct colander_explain *explain, const char *reason)
     explain->rows_expected = plan.rows_expected;
 }
 
+/* Returns how many rows will be asked for at most, or probably. */
+static uint64_t
+rows_wanted(const struct find *find)
+{
+    const uint64_t returned = find->explain.rows_returned;
+
+    if (find->expected > returned && find->expected - returned < find->limit)
+        return find->expected - returned;
+    return find->limit;
+}
+
 /* Asks the hooks, at one state of the store. */
 static enum colander_code
 open_candidates(struct cursor_candidates *created, struct find_request *request,
@@ -96,7 +107,7 @@ open_candidates(struct cursor_candidates *created, struct find_request *request,
         .from = request->from,
         .until = request->until,
         .is_reverse = request->is_reverse,
-        .limit = find->limit,
+        .limit = rows_wanted(find),
         .is_cancelled = &find->is_cancelled,
         .explain = explain,
     };
@@ -191,14 +202,13 @@ least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* Returns `size`, or fewer rows if the limit needs fewer, but not too few: not
- * all of them need match. */
+/* Returns `size`, or fewer rows if fewer are wanted, but not too few: not all
+ * of them need match. */
 static size_t
 within_limit(const struct cursor_candidates *candidates, size_t size)
 {
-    size_t wanted = candidates->find->limit < LOT_LARGEST
-                        ? (size_t)candidates->find->limit
-                        : LOT_LARGEST;
+    const uint64_t rows = rows_wanted(candidates->find);
+    const size_t wanted = rows < LOT_LARGEST ? (size_t)rows : LOT_LARGEST;
 
     return least(size, wanted > LOT_FIRST ? wanted : LOT_FIRST);
 }

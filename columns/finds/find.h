@@ -18,7 +18,8 @@ struct find {
     struct colander_matches *matches;       /* NULL: not asked for */
     struct colander_snapshot *taken;        /* NULL: the query has its own */
     uint64_t limit;                         /* rows that may still come */
-    uint32_t thread_count;                  /* as in the query */
+    uint64_t expected;     /* rows after which it will probably be closed */
+    uint32_t thread_count; /* as in the query */
     bool is_timed;
     atomic_bool is_cancelled;
     uint64_t pause_us; /* of the clock, when it is paused; 0: never */
@@ -39,6 +40,13 @@ struct find_request {
 COLANDER_CHECKED enum colander_code
 query_accept(struct colander_query *query, const struct colander_query *given,
              struct colander_error *err);
+
+/* As colander_family_find, but after about `expected` rows the cursor will
+ * probably be closed. */
+COLANDER_CHECKED enum colander_code
+family_find_some(struct colander_family *family,
+                 const struct colander_query *query, uint64_t expected,
+                 struct colander_cursor **cursor, struct colander_error *err);
 
 /* Lets the cursor explain the finds before it, too: their plan, and the counts
  * of all. */

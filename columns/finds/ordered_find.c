@@ -186,7 +186,7 @@ find_before_last(struct colander_ordered *ordered,
     release_condition(finds);
     code = narrow(ordered, ordered_last(ordered), query, err);
     if (code == COLANDER_OK)
-        code = colander_family_find(family, query, cursor, err);
+        code = family_find_some(family, query, finds->left, cursor, err);
     if (code == COLANDER_OK)
         code = colander_cursor_seek(
             *cursor, colander_buffer_slice(&finds->last_key), err);
@@ -222,7 +222,9 @@ find_further(struct colander_ordered *ordered, struct colander_family *family,
     if (code == COLANDER_OK && has_bound)
         code = narrow(ordered, NULL, query, err);
     return code == COLANDER_OK
-               ? colander_family_find(family, query, cursor, err)
+               ? family_find_some(family, query,
+                                  has_bound ? finds->left : UINT64_MAX, cursor,
+                                  err)
                : code;
 }
 

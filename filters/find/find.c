@@ -390,7 +390,8 @@ collect_lot(struct candidates *candidates, struct candidate *found, size_t max,
 
     while (code == COLANDER_OK && candidates->row_count < max &&
            candidates->heap_count > 0) {
-        const int order = order_after_last(candidates);
+        const bool is_key = !candidates->plan.streams[0]->is_put_off;
+        const int order = is_key ? order_after_last(candidates) : -1;
 
         if (order == 0)
             change_row(candidates);

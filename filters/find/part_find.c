@@ -22,92 +22,6 @@
  * decompressed and searched in the time in which a row is read. */
 #define BYTES_OF_A_ROW 50
 
-/* Returns whether the query is about a column in the list, or below one. */
-static bool
-is_listed(const struct filter_query *query, const uint64_t *paths,
-          uint32_t count)
-{
-    for (size_t i = 0; i < query->path_length; i++) {
-        for (uint32_t j = 0; j < count; j++) {
-            if (paths[j] == query->path_hashes[i])
-                return true;
-        }
-    }
-    return false;
-}
-
-bool
-filter_query_is_unfiltered(const struct filter_query *query,
-                           const uint64_t *unfiltered, uint32_t count)
-{
-    return query->path_length == 0 ? count > 0
-                                   : is_listed(query, unfiltered, count);
-}
-
-bool
-filter_query_is_wordless(const struct filter_query *query,
-                         const uint64_t *word_columns, uint32_t count)
-{
-    return count > 0 && !is_listed(query, word_columns, count);
-}
-
-size_t
-filter_query_pieces(const struct filter_query *query)
-{
-    size_t count = query->kind == FILTER_QUERY_PIECE;
-
-    for (size_t i = 0; i < query->operand_count; i++)
-        count += filter_query_pieces(query->operands[i]);
-    return count;
-}
-
-bool
-filter_query_has_words(const struct filter_query *query)
-{
-    bool has_words = query->kind == FILTER_QUERY_WORD;
-
-    for (size_t i = 0; i < query->operand_count && !has_words; i++)
-        has_words = filter_query_has_words(query->operands[i]);
-    return has_words;
-}
-
-/* Returns whether the filter lacks the words of the query's column. */
-static bool
-lacks_words(const struct filter_head *head, const struct filter_query *query)
-{
-    return head->words_version != TEXT_WORDS_VERSION ||
-           filter_query_is_wordless(query, head->word_columns,
-                                    head->word_column_count);
-}
-
-static bool
-lacks_leaf(const struct filter_file *filter, const struct filter_query *query)
-{
-    const struct filter_head *head = &filter->head;
-
-    return (query->kind == FILTER_QUERY_EXISTS &&
-            filter->version < FILTER_FILE_VERSION_COLUMNS) ||
-           (query->kind == FILTER_QUERY_WORD && lacks_words(head, query)) ||
-           filter_query_is_unfiltered(query, head->unfiltered,
-                                      head->unfiltered_count);
-}
-
-bool
-filter_lacks_query(const struct filter_file *filter,
-                   const struct filter_query *query)
-{
-    if (query->kind == FILTER_QUERY_OPEN)
-        return false;
-    if (query->kind != FILTER_QUERY_ALL_OF &&
-        query->kind != FILTER_QUERY_ANY_OF)
-        return lacks_leaf(filter, query);
-    for (size_t i = 0; i < query->operand_count; i++) {
-        if (filter_lacks_query(filter, query->operands[i]))
-            return true;
-    }
-    return false;
-}
-
 static uint64_t
 path_hash_of(const struct filter_query *query)
 {
@@ -122,12 +36,19 @@ all_rows(const struct filter_part *part, struct row_ranges *ranges,
     return row_ranges_add(ranges, 0, part->shape.row_count, err);
 }
 
+/* The block with the order of the column that was asked for last. */
+struct order_block {
+    uint64_t path_hash;
+    struct cached_block *block; /* NULL: none */
+};
+
 /* The part that is searched. */
 struct asked {
     const struct filter_file *filter;
     const struct filter_part *part;
     const struct hash_hints *hints;
     struct piece_answers *pieces;
+    struct order_block *order;
 };
 
 /* Returns whether the part may contain hash `index` of the query, as far as the
@@ -431,9 +352,9 @@ find_piece(const struct asked *asked, const struct filter_query *query,
     struct locator_answer answer = {0, 0};
     enum colander_code code;
 
-    asked->pieces->lacks_words |= lacks_words(&filter->head, query);
+    asked->pieces->lacks_words |= filter_lacks_words(&filter->head, query);
     if (filter->version < FILTER_FILE_VERSION_DICTIONARIES ||
-        lacks_words(&filter->head, query) ||
+        filter_lacks_words(&filter->head, query) ||
         asked->part->presence.block_count != 0) {
         asked->pieces->is_unknown = true;
         return all_rows(asked->part, ranges, err);
@@ -467,39 +388,48 @@ span_of(const struct filter_query *query)
     return span;
 }
 
-/* Asks the order of the column where values of a range are. Sets *block, which
- * the answer borrows from; NULL: the order knows nothing. */
+/* Holds the block with the order of the query's column. */
+static enum colander_code
+hold_order(const struct asked *asked, const struct filter_query *query,
+           struct colander_error *err)
+{
+    const uint64_t path_hash = path_hash_of(query);
+    struct order_block *order = asked->order;
+    uint32_t first;
+
+    if (order->block != NULL && order->path_hash == path_hash)
+        return COLANDER_OK;
+    block_cache_release(asked->filter->cache, order->block);
+    order->block = NULL;
+    order->path_hash = path_hash;
+    return filter_file_block(asked->filter, asked->part, FILTER_ORDER,
+                             order_place(path_hash), &order->block, &first,
+                             err);
+}
+
+/* Asks the order of the column where values of a range are. The answer borrows
+ * from the block that is held. */
 static enum colander_code
 ask_order(const struct asked *asked, const struct filter_query *query,
-          struct cached_block **block, struct order_answer *answer,
-          struct colander_error *err)
+          struct order_answer *answer, struct colander_error *err)
 {
-    const struct filter_file *filter = asked->filter;
     const struct filter_part *part = asked->part;
     enum colander_code code;
     struct order_span span;
-    uint32_t first;
 
-    *block = NULL;
     answer->where = ORDER_COLUMN;
     answer->item_count = part->shape.row_count;
-    if (filter->version < FILTER_FILE_VERSION_ORDERS ||
+    if (asked->filter->version < FILTER_FILE_VERSION_ORDERS ||
         part->block_count[FILTER_ORDER] == 0 || query->path_length == 0)
         return COLANDER_OK;
     span = span_of(query);
     if (span.low.type == COLANDER_NULL)
         return COLANDER_OK;
-    code =
-        filter_file_block(filter, part, FILTER_ORDER,
-                          order_place(path_hash_of(query)), block, &first, err);
-    if (code != COLANDER_OK)
-        return code;
-    code = order_find((*block)->bytes, path_hash_of(query), &span, answer, err);
-    if (code != COLANDER_OK) {
-        block_cache_release(filter->cache, *block);
-        *block = NULL;
-    }
-    return code;
+    code = hold_order(asked, query, err);
+    return code == COLANDER_OK
+               ? order_find(asked->order->block->bytes, path_hash_of(query),
+                            &span, answer, err)
+               : code;
 }
 
 /* Adds the rows of the answer's groups. */
@@ -536,8 +466,7 @@ find_range(const struct asked *asked, const struct filter_query *query,
 {
     struct locator_answer located = {0, 0};
     struct order_answer answer;
-    struct cached_block *block;
-    enum colander_code code = ask_order(asked, query, &block, &answer, err);
+    enum colander_code code = ask_order(asked, query, &answer, err);
 
     row_ranges_clear(ranges);
     if (code != COLANDER_OK)
@@ -558,7 +487,6 @@ find_range(const struct asked *asked, const struct filter_query *query,
         row_ranges_order(ranges);
         break;
     }
-    block_cache_release(asked->filter->cache, block);
     return code;
 }
 
@@ -569,7 +497,7 @@ static bool
 is_located(const struct asked *asked, const struct filter_query *query)
 {
     return query->hash_count > 0 && asked->part->presence.block_count == 0 &&
-           !lacks_leaf(asked->filter, query);
+           !filter_lacks_query(asked->filter, query);
 }
 
 static enum colander_code
@@ -577,29 +505,79 @@ count_range(const struct asked *asked, const struct filter_query *query,
             uint64_t *rows, struct colander_error *err)
 {
     struct order_answer answer;
-    struct cached_block *block;
-    enum colander_code code = ask_order(asked, query, &block, &answer, err);
+    enum colander_code code = ask_order(asked, query, &answer, err);
 
     if (code != COLANDER_OK)
         return code;
-    block_cache_release(asked->filter->cache, block);
     if (answer.where == ORDER_NOWHERE || answer.where == ORDER_LISTS)
         *rows = answer.item_count;
     return COLANDER_OK;
 }
 
-/* Counts the rows that may match, about, without reading lists of rows. Leaves
- * *rows if they cannot be counted. */
+static enum colander_code count_rows(const struct asked *asked,
+                                     const struct filter_query *query,
+                                     uint64_t *rows,
+                                     struct colander_error *err);
+
+/* Finds the operand with the fewest rows, as far as that can be estimated. */
+static enum colander_code
+find_rarest(const struct asked *asked, const struct filter_query *query,
+            size_t *rarest, uint64_t *fewest, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *rarest = 0;
+    *fewest = UINT64_MAX;
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        uint64_t rows;
+
+        code = count_rows(asked, query->operands[i], &rows, err);
+        if (code == COLANDER_OK && rows < *fewest) {
+            *fewest = rows;
+            *rarest = i;
+        }
+    }
+    return code;
+}
+
+/* Adds up the rows of all operands, if each can be counted. */
+static enum colander_code
+count_any_of(const struct asked *asked, const struct filter_query *query,
+             uint64_t *rows, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    uint64_t total = 0;
+
+    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
+        uint64_t more;
+
+        code = count_rows(asked, query->operands[i], &more, err);
+        if (code != COLANDER_OK || more > UINT64_MAX - total)
+            return code;
+        total += more;
+    }
+    *rows = total;
+    return code;
+}
+
+/* Counts the rows that may match, about, without reading lists of rows.
+ * UINT64_MAX: they cannot be counted. */
 static enum colander_code
 count_rows(const struct asked *asked, const struct filter_query *query,
            uint64_t *rows, struct colander_error *err)
 {
     struct locator_answer answer = {0, 0};
     enum colander_code code = COLANDER_OK;
+    size_t rarest;
 
+    *rows = UINT64_MAX;
+    if (query->kind == FILTER_QUERY_ALL_OF)
+        return find_rarest(asked, query, &rarest, rows, err);
+    if (query->kind == FILTER_QUERY_ANY_OF)
+        return count_any_of(asked, query, rows, err);
     if ((query->kind == FILTER_QUERY_RANGE ||
          query->kind == FILTER_QUERY_PREFIX) &&
-        !lacks_leaf(asked->filter, query))
+        !filter_lacks_query(asked->filter, query))
         return count_range(asked, query, rows, err);
     if (query->kind == FILTER_QUERY_PIECE) /* more than all others */
         *rows = UINT64_MAX - query->piece.size;
@@ -614,27 +592,6 @@ count_rows(const struct asked *asked, const struct filter_query *query,
     return code;
 }
 
-/* Finds the operand with the fewest rows, as far as that can be estimated. */
-static enum colander_code
-find_rarest(const struct asked *asked, const struct filter_query *query,
-            size_t *rarest, struct colander_error *err)
-{
-    uint64_t fewest = UINT64_MAX;
-    enum colander_code code = COLANDER_OK;
-
-    *rarest = 0;
-    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
-        uint64_t rows = UINT64_MAX;
-
-        code = count_rows(asked, query->operands[i], &rows, err);
-        if (rows < fewest) {
-            fewest = rows;
-            *rarest = i;
-        }
-    }
-    return code;
-}
-
 static enum colander_code find(const struct asked *asked,
                                const struct filter_query *query,
                                struct row_ranges *ranges,
@@ -646,9 +603,10 @@ find_all_of(const struct asked *asked, const struct filter_query *query,
 {
     struct row_ranges other = ROW_RANGES_EMPTY;
     enum colander_code code;
+    uint64_t fewest;
     size_t rarest;
 
-    code = find_rarest(asked, query, &rarest, err);
+    code = find_rarest(asked, query, &rarest, &fewest, err);
     if (code == COLANDER_OK)
         code = find(asked, query->operands[rarest], ranges, err);
     for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
@@ -702,7 +660,7 @@ find(const struct asked *asked, const struct filter_query *query,
     case FILTER_QUERY_PIECE:
         break;
     }
-    if (lacks_leaf(asked->filter, query)) {
+    if (filter_lacks_query(asked->filter, query)) {
         if (query->kind == FILTER_QUERY_WORD)
             asked->pieces->lacks_words = true;
         return all_rows(asked->part, ranges, err);
@@ -723,12 +681,23 @@ find(const struct asked *asked, const struct filter_query *query,
 enum colander_code
 part_find(const struct filter_file *filter, const struct filter_part *part,
           const struct filter_query *query, const struct hash_hints *hints,
-          struct piece_answers *pieces, struct row_ranges *ranges,
-          struct colander_error *err)
+          struct piece_answers *pieces, uint64_t *put_off,
+          struct row_ranges *ranges, struct colander_error *err)
 {
-    const struct asked asked = {filter, part, hints, pieces};
+    struct order_block order = {0, NULL};
+    const struct asked asked = {filter, part, hints, pieces, &order};
+    enum colander_code code = COLANDER_OK;
+    uint64_t rows = UINT64_MAX;
 
-    return find(&asked, query, ranges, err);
+    row_ranges_clear(ranges);
+    if (put_off != NULL) {
+        code = count_rows(&asked, query, &rows, err);
+        *put_off = rows > *put_off && rows != UINT64_MAX ? rows : 0;
+    }
+    if (code == COLANDER_OK && (put_off == NULL || *put_off == 0))
+        code = find(&asked, query, ranges, err);
+    block_cache_release(filter->cache, order.block);
+    return code;
 }
 
 /* ------------------------------------------------------------ fetching --- */
@@ -757,7 +726,7 @@ part_fetch(const struct filter_file *filter, const struct filter_part *part,
            const struct filter_query *query, const struct hash_hints *hints,
            unsigned step)
 {
-    const struct asked asked = {filter, part, hints, NULL};
+    const struct asked asked = {filter, part, hints, NULL, NULL};
 
     fetch(&asked, query, step);
 }

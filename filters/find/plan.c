@@ -23,7 +23,17 @@
 #define BLOCK_ROWS 40
 
 /* Rows that all streams together fetch ahead. */
-#define ROWS_AHEAD 64
+#define ROWS_AHEAD 256
+
+/* Rows of a part that are worth being located only if the find gets there. */
+#define PUT_OFF_ROWS 64
+
+/* So few rows of a part are most likely beside the ranges that are wanted: an
+ * order knows within some rows where these begin and end. */
+#define DOUBTFUL_ROWS 128
+
+/* Costs that are estimated may be so many times as high. */
+#define DOUBT 4
 
 /* Files whose locators are fetched before they are asked. */
 #define FILES_FETCHED 16
@@ -36,9 +46,7 @@ struct planning {
     const struct stream_find *find;
     struct row_ranges ranges; /* of the current part */
     struct piece_answers pieces;
-    uint64_t *slots; /* a bit for each that may match */
-    size_t slot_words;
-    uint64_t *hash_slots; /* the same for each hash; NULL: not kept */
+    uint64_t *slots;      /* a bit for each that may match */
     uint64_t *may_match;  /* a bit for each file; NULL: all may */
     uint64_t row_count;   /* approximate rows that a scan would read */
     bool is_whole_range;  /* the find has no bounds; the rows are counted */
@@ -47,6 +55,9 @@ struct planning {
     uint64_t block_rows;  /* rows of their files */
     uint64_t rows;        /* how many candidates */
     bool has_recent_keys; /* of all rows and deletes that are in no SST */
+    bool has_ranges;      /* the query */
+    bool may_put_off;     /* rows of parts may be located when reached */
+    bool has_put_off;     /* the cost is an estimate */
 };
 
 void
@@ -55,6 +66,7 @@ plan_release(struct plan *plan)
     for (size_t i = 0; i < plan->stream_count; i++)
         stream_close(plan->streams[i]);
     free(plan->streams);
+    free(plan->hash_slots);
     levels_unref(plan->levels);
     recent_view_release(plan->recent);
     file_view_release(plan->view);
@@ -65,80 +77,6 @@ static struct colander_explain *
 explain_of(const struct planning *planning)
 {
     return planning->find->request->explain;
-}
-
-/* ------------------------------------------------------------ hierarchy --- */
-
-static enum colander_code ask_hierarchy(const struct planning *planning,
-                                        const struct filter_query *query,
-                                        uint64_t *slots,
-                                        struct colander_error *err);
-
-/* Sets in `slots` the parts that may match one (`any`) or all operands. */
-static enum colander_code
-ask_operands(const struct planning *planning, const struct filter_query *query,
-             bool any, uint64_t *slots, struct colander_error *err)
-{
-    const size_t words = planning->slot_words;
-    uint64_t *other = malloc((words + 1) * sizeof(*other));
-    enum colander_code code = COLANDER_OK;
-
-    if (other == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
-    memset(slots, any ? 0 : 0xff, words * sizeof(*slots));
-    for (size_t i = 0; i < query->operand_count && code == COLANDER_OK; i++) {
-        code = ask_hierarchy(planning, query->operands[i], other, err);
-        for (size_t k = 0; k < words; k++)
-            slots[k] = any ? slots[k] | other[k] : slots[k] & other[k];
-    }
-    free(other);
-    return code;
-}
-
-/* Sets in `slots` the parts that may contain one of the hashes, and records
- * them for each. */
-static void
-ask_hashes(const struct planning *planning, const struct filter_query *query,
-           uint64_t *slots)
-{
-    const size_t words = planning->slot_words;
-
-    memset(slots, 0, words * sizeof(*slots));
-    for (size_t i = 0; i < query->hash_count; i++) {
-        uint64_t *one = slots;
-
-        if (planning->hash_slots != NULL)
-            one = &planning->hash_slots[(query->first_hash + i) * words];
-        hierarchy_find(planning->plan->view->version, query->hashes[i], one);
-        for (size_t k = 0; k < words; k++)
-            slots[k] |= one[k];
-    }
-}
-
-/* Sets in `slots` the parts that may match the query, as far as the hierarchy
- * can tell. */
-static enum colander_code
-ask_hierarchy(const struct planning *planning, const struct filter_query *query,
-              uint64_t *slots, struct colander_error *err)
-{
-    switch (query->kind) {
-    case FILTER_QUERY_EQUAL:
-    case FILTER_QUERY_EXISTS:
-    case FILTER_QUERY_WORD:
-        ask_hashes(planning, query, slots);
-        return COLANDER_OK;
-    case FILTER_QUERY_ALL_OF:
-    case FILTER_QUERY_ANY_OF:
-        return ask_operands(planning, query, query->kind == FILTER_QUERY_ANY_OF,
-                            slots, err);
-    case FILTER_QUERY_RANGE:
-    case FILTER_QUERY_PREFIX:
-    case FILTER_QUERY_PIECE:
-    case FILTER_QUERY_OPEN:
-        break;
-    }
-    memset(slots, 0xff, planning->slot_words * sizeof(*slots));
-    return COLANDER_OK;
 }
 
 /* -------------------------------------------------------------- streams --- */
@@ -213,20 +151,25 @@ expect_matches(const struct filter_part *part, const struct row_ranges *ranges)
     return matches;
 }
 
+/* What is to be read of a part. */
+struct to_read {
+    uint64_t rows;
+    uint64_t runs;    /* of rows */
+    uint64_t matches; /* of these rows */
+};
+
 /* Counts the cost of rows that are read directly. */
 static void
 count_direct(struct planning *planning, const struct filter_file *filter,
-             const struct filter_part *part, const struct row_ranges *ranges,
-             uint64_t rows)
+             const struct filter_part *part, const struct to_read *it)
 {
     const uint64_t file_rows = filter_file_rows(filter);
     const uint64_t most =
         1 + filter->span_count * (uint64_t)part->shape.row_count / file_rows;
     const uint64_t blocks =
-        ranges->count + rows * filter->span_count / file_rows;
+        it->runs + it->rows * filter->span_count / file_rows;
 
-    planning->cost += rows * COST_ROW +
-                      expect_matches(part, ranges) * COST_MATCH +
+    planning->cost += it->rows * COST_ROW + it->matches * COST_MATCH +
                       (blocks < most ? blocks : most) * COST_BLOCK;
     planning->block_count += filter->span_count;
     planning->block_rows += file_rows;
@@ -234,19 +177,17 @@ count_direct(struct planning *planning, const struct filter_file *filter,
 
 static void
 count_cost(struct planning *planning, const struct filter_file *filter,
-           const struct filter_part *part, const struct row_ranges *ranges)
+           const struct filter_part *part, const struct to_read *it)
 {
-    uint64_t rows = row_ranges_rows(ranges);
-
-    planning->rows += rows;
+    planning->rows += it->rows;
     if (planning->has_recent_keys && filter->span_count > 0)
-        count_direct(planning, filter, part, ranges, rows);
-    else if (part->shape.fine == 1 && rows <= 2 * ranges->count)
-        planning->cost += rows * COST_VERIFY;
+        count_direct(planning, filter, part, it);
+    else if (part->shape.fine == 1 && it->rows <= 2 * it->runs)
+        planning->cost += it->rows * COST_VERIFY;
     else
-        planning->cost += ranges->count * COST_SEGMENT +
-                          rows * COST_SEGMENT_ROW +
-                          expect_matches(part, ranges) * COST_VERIFY;
+        planning->cost += it->runs * COST_SEGMENT +
+                          it->rows * COST_SEGMENT_ROW +
+                          it->matches * COST_VERIFY;
 }
 
 enum part_fate { PART_PRUNED, PART_LOCATED, PART_READ, PART_WHOLE };
@@ -256,13 +197,34 @@ static struct hash_hints
 hints_of(const struct planning *planning, const struct sst_file *file,
          uint32_t part)
 {
-    struct hash_hints hints = {NULL, planning->slot_words, 0};
+    struct hash_hints hints = {NULL, planning->plan->slot_words, 0};
 
-    if (file->state == FILE_LOADED && planning->hash_slots != NULL) {
-        hints.bits = planning->hash_slots + file->slots[part] / 64;
+    if (file->state == FILE_LOADED && planning->plan->hash_slots != NULL) {
+        hints.bits = planning->plan->hash_slots + file->slots[part] / 64;
         hints.shift = file->slots[part] % 64;
     }
     return hints;
+}
+
+/* Plans to locate the rows of a part, about so many, once it is reached. */
+static enum colander_code
+put_off(struct planning *planning, struct sst_file *file, uint32_t index,
+        const struct row_range *bounds, uint64_t rows,
+        struct colander_error *err)
+{
+    const uint64_t most = bounds->end - bounds->first;
+    const struct hash_hints hints = hints_of(planning, file, index);
+    struct to_read it = {rows, rows, rows};
+    struct stream *stream;
+    enum colander_code code;
+
+    if (rows > most)
+        it = (struct to_read){most, most, most};
+    count_cost(planning, file->filter, &file->filter->parts[index], &it);
+    planning->has_put_off = true;
+    code = stream_put_off(planning->find, file, index, &hints, bounds, &stream,
+                          err);
+    return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
 /* Plans one part of a file that the hierarchy does not rule out. */
@@ -274,13 +236,21 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     const struct filter_part *part = &file->filter->parts[index];
     const struct hash_hints hints = hints_of(planning, file, index);
     const bool has_keys = part->block_count[FILTER_KEYS] != 0;
+    const struct filter_query *query = planning->find->request->query;
     struct row_ranges *ranges = &planning->ranges;
-    struct stream *stream;
+    const bool may_put_off = has_keys && planning->may_put_off;
     enum colander_code code;
+    uint64_t rows = PUT_OFF_ROWS;
+    struct stream *stream;
+    struct to_read it;
 
     planning->pieces.row_count = bounds->end - bounds->first;
-    code = part_find(file->filter, part, planning->find->request->query, &hints,
-                     &planning->pieces, ranges, err);
+    code = part_find(file->filter, part, query, &hints, &planning->pieces,
+                     may_put_off ? &rows : NULL, ranges, err);
+    if (code == COLANDER_OK && may_put_off && rows > 0) {
+        *fate = PART_READ;
+        return put_off(planning, file, index, bounds, rows, err);
+    }
     if (code != COLANDER_OK)
         return code;
     if (has_keys)
@@ -291,8 +261,12 @@ plan_part(struct planning *planning, struct sst_file *file, uint32_t index,
     *fate = has_keys ? PART_READ : PART_WHOLE;
     if (!has_keys)
         return COLANDER_OK;
-    count_cost(planning, file->filter, part, ranges);
-    code = stream_open_part(planning->find, file, index, ranges, &stream, err);
+    it = (struct to_read){row_ranges_rows(ranges), ranges->count,
+                          expect_matches(part, ranges)};
+    count_cost(planning, file->filter, part, &it);
+    code = stream_open_part(planning->find, file, index, ranges,
+                            planning->has_ranges && it.rows <= DOUBTFUL_ROWS,
+                            &stream, err);
     return code == COLANDER_OK ? add_stream(planning->plan, stream, err) : code;
 }
 
@@ -545,14 +519,15 @@ make_room(struct planning *planning, struct colander_error *err)
     const size_t mark_words = view->file_count / 64 + 1;
     const size_t hashes = filter_query_hashes(planning->find->request->query);
 
-    planning->slot_words = words;
+    planning->plan->slot_words = words;
     planning->slots =
         malloc((words + 1 + mark_words) * sizeof(*planning->slots));
     if (planning->slots == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     /* A single hash needs no hints. Without memory, more filters are read. */
     if (hashes > 1 && hashes <= HINTS_MAX / sizeof(uint64_t) / (words + 1))
-        planning->hash_slots = calloc(hashes * words + 1, sizeof(uint64_t));
+        planning->plan->hash_slots =
+            calloc(hashes * words + 1, sizeof(uint64_t));
     return COLANDER_OK;
 }
 
@@ -562,7 +537,7 @@ mark_files(const struct planning *planning, uint64_t *marks)
 {
     const struct file_view *view = planning->plan->view;
 
-    for (size_t word = 0; word < planning->slot_words; word++) {
+    for (size_t word = 0; word < planning->plan->slot_words; word++) {
         uint64_t slots = planning->slots[word];
 
         for (; slots != 0; slots &= slots - 1) {
@@ -605,16 +580,17 @@ find_sources(struct planning *planning, struct colander_error *err)
     const struct stream_find *find = planning->find;
     const struct file_view *view = planning->plan->view;
     const size_t words = view->file_count / 64 + 1;
-    const bool has_words = filter_query_has_words(find->request->query);
+    const bool has_words =
+        filter_query_count(find->request->query, FILTER_QUERY_WORD) > 0;
     enum colander_code code = make_room(planning, err);
     uint64_t *marks;
 
     if (code == COLANDER_OK)
-        code =
-            ask_hierarchy(planning, find->request->query, planning->slots, err);
+        code = plan_ask_hierarchy(planning->plan, find->request->query,
+                                  planning->slots, err);
     if (code != COLANDER_OK)
         return code;
-    marks = planning->slots + planning->slot_words + 1;
+    marks = planning->slots + planning->plan->slot_words + 1;
     planning->is_whole_range = find->from.size == 0 && find->until.size == 0;
     if (planning->is_whole_range) {
         planning->row_count += view->row_count;
@@ -717,20 +693,28 @@ choose(struct planning *planning, bool may_scan)
            sizeof(explain->some_words));
 }
 
-enum colander_code
-plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
-          struct colander_error *err)
+/* Makes the plan. *is_unsure: the cost is estimated, and a scan may cost less.
+ */
+static enum colander_code
+make(struct plan *plan, const struct stream_find *find, bool may_scan,
+     bool may_put_off, bool *is_unsure, struct colander_error *err)
 {
+    const struct candidate_request *request = find->request;
+    const struct filter_query *query = request->query;
+    const size_t pieces = filter_query_count(query, FILTER_QUERY_PIECE);
     struct planning planning = {
         .plan = plan,
         .find = find,
-        .pieces = {.are_many = filter_query_pieces(find->request->query) > 1,
-                   .is_cancelled = find->request->is_cancelled},
+        .pieces = {.are_many = pieces > 1,
+                   .is_cancelled = request->is_cancelled},
+        .has_ranges = filter_query_count(query, FILTER_QUERY_RANGE) > 0 ||
+                      filter_query_count(query, FILTER_QUERY_PREFIX) > 0,
+        .may_put_off =
+            may_put_off && pieces == 0 && request->limit != UINT64_MAX,
     };
     struct settings *settings;
-    struct family_filters *family =
-        registry_family(&find->filters->registry,
-                        engine_family_id(find->request->family), &settings);
+    struct family_filters *family = registry_family(
+        &find->filters->registry, engine_family_id(request->family), &settings);
     enum colander_code code;
 
     memset(plan, 0, sizeof(*plan));
@@ -744,6 +728,8 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
         code = plan_view(find->filters, family, NULL, &plan->view, err);
     if (code == COLANDER_OK)
         code = find_sources(&planning, err);
+    *is_unsure = may_scan && planning.has_put_off &&
+                 planning.cost > scan_cost(&planning) / DOUBT;
     if (code == COLANDER_OK)
         choose(&planning, may_scan);
     if (code == COLANDER_OK)
@@ -751,9 +737,21 @@ plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
     row_ranges_release(&planning.ranges);
     piece_answers_release(&planning.pieces);
     free(planning.slots);
-    free(planning.hash_slots);
     free(planning.may_match);
     if (code != COLANDER_OK)
         plan_release(plan);
     return code;
+}
+
+enum colander_code
+plan_make(struct plan *plan, const struct stream_find *find, bool may_scan,
+          struct colander_error *err)
+{
+    bool is_unsure;
+    enum colander_code code = make(plan, find, may_scan, true, &is_unsure, err);
+
+    if (code != COLANDER_OK || !is_unsure)
+        return code;
+    plan_release(plan);
+    return make(plan, find, may_scan, false, &is_unsure, err);
 }

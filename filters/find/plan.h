@@ -12,6 +12,8 @@ struct plan {
     struct file_view *view;
     struct recent_view *recent;
     struct levels *levels; /* NULL: no row can be read directly */
+    size_t slot_words;     /* of a bit for each slot of the view */
+    uint64_t *hash_slots;  /* slots that may have each hash; NULL: not kept */
     struct stream **streams;
     size_t stream_count;
     size_t stream_capacity;
@@ -36,6 +38,12 @@ COLANDER_CHECKED enum colander_code plan_view(struct filters *filters,
                                               const uint64_t *files,
                                               struct file_view **view,
                                               struct colander_error *err);
+
+/* Sets in `slots` the parts that may match the query, as far as the hierarchy
+ * can tell, and keeps those of each hash. */
+COLANDER_CHECKED enum colander_code
+plan_ask_hierarchy(const struct plan *plan, const struct filter_query *query,
+                   uint64_t *slots, struct colander_error *err);
 
 /* Sets *files, which the caller frees, to a bit for each file of the view: not
  * set for those in which no row matches, as the summaries say. */

@@ -18,6 +18,7 @@
 #define COLANDER_FILTERS_FIND_STREAM_H
 
 #include "filters/direct.h"
+#include "filters/part_find.h"
 
 #define STREAM_AHEAD_MAX 8 /* rows that a stream fetches at once */
 
@@ -43,15 +44,28 @@ struct stream {
                                      * `next`, see direct_fetch; or NULL */
     void (*close)(struct stream *stream);
     struct sst_file *file; /* of part and SST streams, borrowed; else NULL */
+    bool is_put_off;       /* `key` is none: all others come after it */
     bool has_failed;       /* `next` failed, */
     bool is_sst_damaged;   /* whatever the filter may say */
 };
 
-/* Opens a stream of rows in `ranges` of part `index` of the file's filter. */
+/* Opens a stream of rows in `ranges` of part `index` of the file's filter.
+ * `are_doubtful`: few of them will match, so that they had better be evaluated
+ * before they are merged. */
 COLANDER_CHECKED enum colander_code
 stream_open_part(const struct stream_find *find, struct sst_file *file,
                  uint32_t index, const struct row_ranges *ranges,
-                 struct stream **stream, struct colander_error *err);
+                 bool are_doubtful, struct stream **stream,
+                 struct colander_error *err);
+
+/* The same of rows in `bounds` that match. They are located once the stream is
+ * reached: the first `next` only tells after which key they come. Borrows what
+ * the hints refer to. */
+COLANDER_CHECKED enum colander_code
+stream_put_off(const struct stream_find *find, struct sst_file *file,
+               uint32_t index, const struct hash_hints *hints,
+               const struct row_range *bounds, struct stream **stream,
+               struct colander_error *err);
 
 /* Opens a stream of all matching rows of a file. The first `next` reads it. */
 COLANDER_CHECKED enum colander_code

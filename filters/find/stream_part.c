@@ -24,7 +24,8 @@ struct part_stream {
     size_t place;      /* runs begun, in the find's order */
     uint32_t row;      /* next row of the current run, read by number */
     uint32_t row_left; /* how many are left */
-    bool is_long;      /* its rows are evaluated on the way */
+    bool is_long;      /* its rows are evaluated on the way, */
+    bool are_doubtful; /* and so are all that are read by number */
 
     /* Keys of rows, or anchors. */
     struct cached_block *block;
@@ -43,8 +44,14 @@ struct part_stream {
     uint32_t ahead_count;
     uint32_t ahead_next;
 
+    /* Of rows that are located once the stream is reached. */
+    struct hash_hints hints;
+    struct row_range bounds;
+    struct row_ranges located;
+
     size_t range_count;
-    struct row_range ranges[]; /* runs of rows, ascending */
+    const struct row_range *ranges; /* runs of rows, ascending: `located`, or */
+    struct row_range own[];
 };
 
 /* ---------------------------------------------------------------- ahead --- */
@@ -141,6 +148,7 @@ close_part(struct stream *stream)
     block_cache_release(part->filter->cache, part->block);
     colander_buffer_release(&part->low);
     colander_buffer_release(&part->high);
+    row_ranges_release(&part->located);
     free(part);
 }
 
@@ -360,8 +368,12 @@ give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
     part->stream.key = row->key;
     part->stream.number = part->part->first_row + taken;
     *is_given = row->is_visible && stream_has_key(find, row->key);
-    if (*is_given && part->is_long)
+    if (*is_given && (part->is_long || part->are_doubtful))
         code = stream_evaluate(find, row->value, is_given, err);
+    if (*is_given && part->are_doubtful) { /* it will be counted again */
+        find->request->explain->rows_read--;
+        find->request->explain->bytes_read -= row->value.size;
+    }
     return code;
 }
 
@@ -396,27 +408,103 @@ next_part_key(struct stream *stream, struct colander_error *err)
     return code;
 }
 
-enum colander_code
-stream_open_part(const struct stream_find *find, struct sst_file *file,
-                 uint32_t index, const struct row_ranges *ranges,
-                 struct stream **stream, struct colander_error *err)
-{
-    const size_t size = ranges->count * sizeof(*ranges->ranges);
-    struct part_stream *created = malloc(sizeof(*created) + size);
+/* ----------------------------------------------------------------- open --- */
 
-    *stream = NULL;
+/* Creates a stream with room for `count` runs. */
+static struct part_stream *
+make_part(const struct stream_find *find, struct sst_file *file, uint32_t index,
+          size_t count)
+{
+    struct part_stream *created =
+        malloc(sizeof(*created) + count * sizeof(created->own[0]));
+
     if (created == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+        return NULL;
     memset(created, 0, sizeof(*created));
     created->stream.find = find;
     created->stream.next = next_part_key;
-    created->stream.fetch = fetch_first;
     created->stream.close = close_part;
     created->stream.file = file;
     created->filter = file->filter;
     created->part = &file->filter->parts[index];
-    created->range_count = ranges->count;
-    memcpy(created->ranges, ranges->ranges, size);
+    created->range_count = count;
+    created->ranges = created->own;
+    return created;
+}
+
+enum colander_code
+stream_open_part(const struct stream_find *find, struct sst_file *file,
+                 uint32_t index, const struct row_ranges *ranges,
+                 bool are_doubtful, struct stream **stream,
+                 struct colander_error *err)
+{
+    const size_t size = ranges->count * sizeof(*ranges->ranges);
+    struct part_stream *created = make_part(find, file, index, ranges->count);
+
+    *stream = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    created->stream.fetch = fetch_first;
+    created->are_doubtful = are_doubtful;
+    memcpy(created->own, ranges->ranges, size);
+    *stream = &created->stream;
+    return COLANDER_OK;
+}
+
+/* ------------------------------------------------------------- put off --- */
+
+static enum colander_code
+locate(struct stream *stream, struct colander_error *err)
+{
+    struct part_stream *part = (struct part_stream *)stream;
+    struct piece_answers pieces = {.answers = NULL};
+    enum colander_code code =
+        part_find(part->filter, part->part, stream->find->request->query,
+                  &part->hints, &pieces, NULL, &part->located, err);
+
+    piece_answers_release(&pieces);
+    if (code != COLANDER_OK)
+        return code;
+    row_ranges_clip(&part->located, part->bounds.first, part->bounds.end);
+    part->ranges = part->located.ranges;
+    part->range_count = part->located.count;
+    stream->is_put_off = false;
+    stream->next = next_part_key;
+    return next_part_key(stream, err);
+}
+
+static enum colander_code
+tell_bound(struct stream *stream, struct colander_error *err)
+{
+    const struct part_stream *part = (struct part_stream *)stream;
+    const struct stream_find *find = stream->find;
+    const bool is_reverse = find->request->is_reverse;
+    const struct colander_slice end = is_reverse ? find->until : find->from;
+
+    (void)err;
+    stream->key = is_reverse ? part->part->last_key : part->part->first_key;
+    if (end.size != 0 &&
+        (colander_slice_compare(stream->key, end) > 0) == is_reverse)
+        stream->key = end;
+    stream->is_put_off = true;
+    stream->next = locate;
+    return COLANDER_OK;
+}
+
+enum colander_code
+stream_put_off(const struct stream_find *find, struct sst_file *file,
+               uint32_t index, const struct hash_hints *hints,
+               const struct row_range *bounds, struct stream **stream,
+               struct colander_error *err)
+{
+    struct part_stream *created = make_part(find, file, index, 0);
+
+    *stream = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    created->hints = *hints;
+    created->bounds = *bounds;
+    created->stream.next = tell_bound;
     *stream = &created->stream;
     return COLANDER_OK;
 }

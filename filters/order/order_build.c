@@ -73,9 +73,44 @@ is_text(enum colander_type type)
  */
 #define TAIL_BITS ORDER_WORD_BITS
 
+/* Keeps the text, whose rank has only `tail`, in the sample. It is that of the
+ * last item, and not empty. */
+static void
+add_to_sample(struct order_column *column, struct colander_slice text,
+              struct colander_slice tail)
+{
+    struct order_sample *sample = &column->sample;
+    const size_t i = column->count - 1;
+    const size_t size = tail.size < ORDER_SYMBOLS ? tail.size : ORDER_SYMBOLS;
+
+    sample->bits += order_symbol_bits(text);
+    sample->size +=
+        (unsigned)(text.size < ORDER_SYMBOLS ? text.size : ORDER_SYMBOLS);
+    sample->tail_sizes[i] = (uint8_t)size;
+    memcpy(sample->tails[i], tail.data, size);
+}
+
+/* Decides whether ranks have symbols, and codes those of the sample so. */
+static void
+choose_code(struct order_column *column)
+{
+    const struct order_sample *sample = &column->sample;
+
+    column->is_coded =
+        sample->size > 0 && sample->bits <= ORDER_SAMPLE_BITS * sample->size;
+    for (size_t i = 0; i < column->count && column->is_coded; i++) {
+        const struct colander_slice tail =
+            colander_slice_of(sample->tails[i], sample->tail_sizes[i]);
+
+        column->items[i].rank &= ~(UINT64_MAX >> 8);
+        column->items[i].rank |= order_word(tail, 0, true, NULL) >> 8;
+    }
+}
+
 static uint64_t
 rank_of_text(struct order_column *column, struct colander_slice text)
 {
+    const struct colander_slice whole = text;
     size_t shared = 0;
 
     column->text_size += text.size;
@@ -89,13 +124,14 @@ rank_of_text(struct order_column *column, struct colander_slice text)
         memcpy(column->beginning, text.data, column->beginning_size);
         column->has_zeros =
             memchr(text.data, 0, column->beginning_size) != NULL;
-        column->is_coded = order_is_coded(text);
     }
     while (shared < column->beginning_size && shared < text.size &&
            text.data[shared] == column->beginning[shared])
         shared++;
     text.data += shared;
     text.size -= shared;
+    if (column->count <= ORDER_SAMPLE)
+        add_to_sample(column, whole, text);
     column->has_zeros |=
         memchr(text.data, 0,
                text.size < ORDER_SYMBOLS ? text.size : ORDER_SYMBOLS) != NULL;
@@ -231,6 +267,8 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
     item = &column->items[column->count++];
     item->entry = entry;
     item->rank = has_text ? rank_of_text(column, of.bytes) : of.word;
+    if (has_text && column->count == ORDER_SAMPLE)
+        choose_code(column);
     builder->item_count++;
 }
 
@@ -240,8 +278,11 @@ order_builder_value(struct order_builder *builder, uint64_t path_hash,
 static void
 settle(struct order_column *column)
 {
-    if (is_text(column->type))
+    if (is_text(column->type)) {
+        if (column->count < ORDER_SAMPLE)
+            choose_code(column);
         rank_texts(column);
+    }
     column->low = column->items == NULL ? 0 : UINT64_MAX;
     for (size_t i = 0; i < column->count && column->items != NULL; i++) {
         const uint64_t rank = column->items[i].rank;

@@ -64,8 +64,9 @@ order_id(uint64_t path_hash, enum colander_type type)
 #define ORDER_SYMBOLS 12    /* that a rank may have, at most */
 #define ORDER_WORD_BITS 56  /* of a rank that are of bytes or symbols */
 
-/* Returns whether symbols of a text take clearly less bits than bytes. */
-bool order_is_coded(struct colander_slice text);
+/* Returns how many bits symbols of the first bytes of a text, at most
+ * ORDER_SYMBOLS, take. */
+unsigned order_symbol_bits(struct colander_slice text);
 
 /* Returns the rank of a text, but for what its column begins with. `fill`
  * repeats after the bytes without end. Sets *bits, unless it is NULL, to those
@@ -200,6 +201,18 @@ struct order_item {
     uint64_t entry; /* of the locator: its row and hash */
 };
 
+/* The first texts of a column, which decide whether symbols take clearly less
+ * bits than bytes. */
+#define ORDER_SAMPLE 16
+#define ORDER_SAMPLE_BITS 7 /* of a symbol, at most */
+
+struct order_sample {
+    unsigned bits; /* of symbols, */
+    unsigned size; /* of these bytes of the texts */
+    uint8_t tail_sizes[ORDER_SAMPLE];
+    uint8_t tails[ORDER_SAMPLE][ORDER_SYMBOLS]; /* what is in ranks */
+};
+
 /* A value that many rows have: items side by side, once these are sorted. */
 struct order_repeated {
     uint32_t begin;
@@ -234,6 +247,7 @@ struct order_column {
     bool has_beginning;
     bool has_zeros; /* some text has */
     bool is_coded;  /* ranks have symbols */
+    struct order_sample sample;
     uint8_t beginning_size;
     uint8_t beginning[ORDER_BEGINNING_MAX]; /* of nearly all texts */
 

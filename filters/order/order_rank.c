@@ -99,19 +99,17 @@ byte_of(unsigned symbol)
                                          : all_symbols[kind].last;
 }
 
-bool
-order_is_coded(struct colander_slice text)
+unsigned
+order_symbol_bits(struct colander_slice text)
 {
-    size_t total = 0;
+    unsigned total = 0;
     unsigned bits;
 
-    if (text.size > ORDER_SYMBOLS)
-        text.size = ORDER_SYMBOLS;
-    for (size_t i = 0; i < text.size; i++) {
+    for (size_t i = 0; i < text.size && i < ORDER_SYMBOLS; i++) {
         (void)symbol_of(text.data[i], &bits);
         total += bits;
     }
-    return total <= 7 * text.size && text.size > 0;
+    return total;
 }
 
 static uint64_t

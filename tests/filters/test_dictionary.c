@@ -400,7 +400,8 @@ find_rows(const struct filter_file *file)
                 .piece = colander_slice_of(piece, (size_t)size + 1),
             };
 
-            OK(part_find(file, part, &query, &none, &pieces, &ranges, NULL));
+            OK(part_find(file, part, &query, &none, &pieces, NULL, &ranges,
+                         NULL));
             assert_int_equal(ranges.count, 1);
             assert_int_equal(ranges.ranges[0].first, row);
             assert_int_equal(ranges.ranges[0].end, row + 1);
@@ -448,7 +449,8 @@ ask_piece(const struct filter_file *file, struct piece_answers *pieces,
     struct row_ranges ranges = ROW_RANGES_EMPTY;
     bool is_all;
 
-    OK(part_find(file, &file->parts[0], query, &none, pieces, &ranges, NULL));
+    OK(part_find(file, &file->parts[0], query, &none, pieces, NULL, &ranges,
+                 NULL));
     is_all = ranges.count == 1 &&
              row_ranges_rows(&ranges) == file->parts[0].shape.row_count;
     row_ranges_release(&ranges);
@@ -501,8 +503,8 @@ TEST(dictionaries_are_searched_as_far_as_that_pays)
     piece_answers_release(&pieces);
 
     pieces.is_cancelled = &is_cancelled;
-    FAILS(part_find(file, &file->parts[0], &queries[0], &none, &pieces, &ranges,
-                    why()),
+    FAILS(part_find(file, &file->parts[0], &queries[0], &none, &pieces, NULL,
+                    &ranges, why()),
           COLANDER_CANCELLED);
     row_ranges_release(&ranges);
     piece_answers_release(&pieces);

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filters/filter_file.h"
 #include "filters/filters.h"
 #include "support/cases.h"
 #include "support/compared_finds.h"
@@ -84,6 +85,53 @@ read_for(struct colander_family *family, const char *path, int64_t least)
 }
 
 #define HIGH ((INT64_MAX >> 1) / 100 * 98) /* one row of 100 */
+
+static _Thread_local unsigned lost_blocks; /* not read, next */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+enum colander_code __real_filter_file_block(
+    const struct filter_file *filter, const struct filter_part *part,
+    enum filter_block_kind kind, uint32_t unit, struct cached_block **block,
+    uint32_t *first, struct colander_error *err);
+enum colander_code __wrap_filter_file_block(
+    const struct filter_file *filter, const struct filter_part *part,
+    enum filter_block_kind kind, uint32_t unit, struct cached_block **block,
+    uint32_t *first, struct colander_error *err);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+enum colander_code
+__wrap_filter_file_block(const struct filter_file *filter,
+                         const struct filter_part *part,
+                         enum filter_block_kind kind, uint32_t unit,
+                         struct cached_block **block, uint32_t *first,
+                         struct colander_error *err)
+{
+    if (lost_blocks == 0)
+        return __real_filter_file_block(filter, part, kind, unit, block, first,
+                                        err);
+    lost_blocks--;
+    *block = NULL;
+    return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "the filter was replaced");
+}
+
+FIXTURE_TEST(orders_are_counted_while_filters_are_replaced)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_order_stats before;
+    struct colander_order_stats stats;
+
+    put_rows_for_good(fixture, family);
+    before = stats_of(family, "n");
+    lost_blocks = 3;
+    stats = stats_of(family, "n");
+    assert_int_equal(lost_blocks, 0);
+    assert_memory_equal(&stats, &before, sizeof(stats));
+    lost_blocks = 1000;
+    FAILS(colander_family_order_stats(family, "n", &stats, why()),
+          COLANDER_NOT_FOUND);
+    assert_in_range(lost_blocks, 900, 999);
+    lost_blocks = 0;
+}
 
 FIXTURE_TEST(columns_have_an_order_as_the_options_say)
 {

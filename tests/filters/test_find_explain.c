@@ -368,3 +368,40 @@ FIXTURE_TEST(find_that_is_paused_continues_where_it_was)
         colander_cursor_close(others[1]);
     }
 }
+
+FIXTURE_TEST(rows_beside_a_range_are_no_candidates)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "spread");
+    const uint64_t prime = 30011;
+    struct colander_query query = usual_query();
+    char text[201] = "";
+
+    memset(text, 'x', sizeof(text) - 1);   /* or else there are few keys */
+    for (uint64_t i = 0; i < prime; i++) { /* in no order */
+        const struct colander_value value =
+            colander_integer((int64_t)(i * 7919 % prime));
+
+        colander_row_builder_add(fixture->builder, "text", colander_text(text));
+        put_at(family, (int64_t)i, fixture_row(fixture, "n", value));
+    }
+    OK(colander_family_compact(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    for (int64_t low = 0; low < 30000; low += 3000) {
+        SCOPED_PREDICATE where = colander_where_between(
+            "n", colander_integer(low), colander_integer(low + 5), NULL);
+        SCOPED_CURSOR cursor = NULL;
+        struct colander_explain explain;
+        struct colander_result result;
+        uint64_t count = 0;
+
+        query.where = where;
+        OK(colander_family_find(family, &query, &cursor, NULL));
+        while (next_row(cursor, &result))
+            count++;
+        colander_cursor_explain(cursor, &explain);
+        assert_int_equal(count, 6);
+        assert_int_equal(explain.candidate_count, count);
+        assert_int_equal(explain.rows_direct, count);
+        assert_int_equal(explain.rows_expected, explain.rows_read + count);
+    }
+}

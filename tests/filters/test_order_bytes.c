@@ -55,6 +55,41 @@ ORDER_TEST(bytes_of_a_block_do_not_change)
     assert_memory_equal(block[1].data, golden + block[0].size, block[1].size);
 }
 
+/* A text in upper case is as long in symbols as in bytes. One at the beginning
+ * does not decide about all. */
+ORDER_TEST(texts_are_coded_as_most_of_the_first_ones)
+{
+    const struct order_sink sink = {NULL, count_listed, take_block};
+    const struct colander_value last = colander_text("~ highest");
+    const struct order_value high = order_value_of(&last);
+
+    (void)state;
+    for (uint32_t upper = 0; upper <= 16; upper += 4) {
+        struct order_column_view column;
+        enum order_reason reason;
+
+        clear_model();
+        for (uint32_t row = 0; row < 200; row++) {
+            struct colander_value text;
+            char name[16];
+
+            (void)snprintf(name, sizeof(name),
+                           row < upper ? "%c UPPER CASE" : "%c lower case",
+                           (int)(row < upper ? 'A' : 'a') + (int)row % 26);
+            text = row == 6 ? last : colander_text(row % 3 == 1 ? "" : name);
+            order_builder_value(model.builder, 0x40, &text,
+                                locator_entry(row * ODD_HASH, 0, row));
+        }
+        OK(order_builder_finish(model.builder, 200, 1000, &sink, NULL));
+        OK(order_look(colander_buffer_slice(&model.blocks[0]), 0x40,
+                      COLANDER_STRING, &column, &reason, NULL));
+        assert_int_equal(column.is_coded, upper < 12);
+        assert_int_equal(column.high,
+                         order_rank(&high, column.beginning, column.has_zeros,
+                                    column.is_coded));
+    }
+}
+
 /* That of groups. */
 ORDER_TEST(bytes_of_a_group_do_not_change)
 {
