@@ -52,6 +52,7 @@ struct writer {
     const char *content_type; /* static */
     bool waits;               /* write appends everything, with answer_flush */
     struct body *body;        /* that it reads while it comes; NULL: none */
+    bool writes;              /* to the store */
     unsigned status;          /* of what it has written; 0: 200 */
     enum reply_shape shape;   /* of an error before it has written */
     const char *header;       /* of the reply, and its value; NULL: none more */

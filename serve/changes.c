@@ -513,6 +513,7 @@ change_make(const struct change *change, struct server *server,
     run->run.writer.destroy = destroy_change;
     run->run.writer.content_type = change->reads ? REPLY_JSONL : REPLY_JSON;
     run->run.writer.shape = change->shape;
+    run->run.writer.writes = !change->reads;
     if (change->shape == REPLY_ELASTIC) {
         run->run.writer.header = REPLY_PRODUCT;
         run->run.writer.header_value = REPLY_PRODUCT_VALUE;
@@ -522,7 +523,9 @@ change_make(const struct change *change, struct server *server,
     run->result.facts = colander_row_builder_create();
     run->choices = calloc(parameters->count + 2, sizeof(*run->choices));
     if (change->has_body)
-        run->run.writer.body = body_create(server->options.drop_ms);
+        run->run.writer.body =
+            body_create(server->options.drop_ms,
+                        parameters->is_local ? 0 : server->options.request_ms);
     if (run->result.facts == NULL || run->choices == NULL ||
         (change->has_body && run->run.writer.body == NULL))
         code =

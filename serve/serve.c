@@ -27,6 +27,7 @@ server_options_init(struct server_options *options)
     options->upkeep_max = 2;
     options->backup_max = 100;
     options->request_ms = 30000;
+    options->stall_ms = 300000;
     options->drop_ms = 5000;
     options->stop_ms = 10000;
 }
@@ -110,14 +111,12 @@ open_door(struct server *server, struct door *door, int *fd, bool is_local,
         MHD_OPTION_LISTEN_SOCKET, *fd,                               /**/
         MHD_OPTION_CONNECTION_LIMIT, server->options.connection_max, /**/
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MAX,             /**/
-        MHD_OPTION_CONNECTION_TIMEOUT,
-        is_local ? 0U : (server->options.request_ms + 999) / 1000, /**/
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,                           /**/
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,                      /**/
-        MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,            /**/
-        MHD_OPTION_NOTIFY_COMPLETED, route_end, door,              /**/
-        MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,           /**/
-        MHD_OPTION_ARRAY, has_tls ? tls : tls + 3,                 /**/
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,                             /**/
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,                        /**/
+        MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,              /**/
+        MHD_OPTION_NOTIFY_COMPLETED, route_end, door,                /**/
+        MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,             /**/
+        MHD_OPTION_ARRAY, has_tls ? tls : tls + 3,                   /**/
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     *fd = -1;
@@ -216,7 +215,8 @@ server_start(struct colander_store *store, const struct server_options *options,
     if (code == COLANDER_OK && options->run != NULL)
         code = workers_create(options->command_max, &server->runners, err);
     if (code == COLANDER_OK)
-        code = visitors_create(options->request_ms, &server->visitors, err);
+        code = visitors_create(options->request_ms, options->stall_ms,
+                               &server->visitors, err);
     server->answers.workers = server->workers;
     server->answers.runners = server->runners;
     server->answers.destroyed = answer_destroyed;

@@ -139,7 +139,10 @@ struct server_options {
     uint32_t script_max;     /* of these, scripts: each has up to 135 MB (4) */
     uint32_t upkeep_max; /* of these, what reads or copies whole stores (2) */
     uint32_t request_ms; /* a request must have come whole after this time,
+                              * or something of a load's body from elsewhere,
                               * and an idle connection is closed (30,000) */
+    uint32_t stall_ms;   /* after which a client from elsewhere must have taken
+                              * something of its answer (300,000) */
     uint32_t drop_ms;    /* that a client may still send a body which is not
                               * read any more, before it is cut off (5,000) */
     uint32_t stop_ms;    /* that server_stop waits for answers (10,000) */
