@@ -13,6 +13,7 @@
 #include "serve/page.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
+#include "serve/request_log.h"
 #include "serve/runs.h"
 
 #include <stdlib.h>
@@ -33,12 +34,12 @@ typedef enum colander_code make_writer(struct server *server,
                                        struct colander_error *err);
 
 /* Queues the reply to a request that needs no token. It is no answer, so
- * strangers who do not take it keep no others from theirs. Returns its status. */
+ * strangers who do not take it keep no others from theirs. Returns its
+ * status. */
 typedef unsigned reply_openly(struct server *server,
                               struct MHD_Connection *connection,
                               const struct parameters *parameters);
 
-static reply_openly reply_page;
 static reply_openly reply_health;
 
 struct route {
@@ -53,7 +54,7 @@ struct route {
 };
 
 static const struct route routes[] = {
-    {"", false, true, reply_page, false, GATE_NO_BODY, NULL, REPLY_OWN},
+    {"", false, true, page_reply, false, GATE_NO_BODY, NULL, REPLY_OWN},
     {"health", false, true, reply_health, false, GATE_NO_BODY, NULL, REPLY_OWN},
     {"families", false, true, NULL, false, GATE_NO_BODY, facts_families,
      REPLY_OWN},
@@ -128,6 +129,7 @@ struct request {
     const char *parameter; /* which is there; or NULL */
     size_t offset;
     unsigned status;
+    struct note note;
 };
 
 static enum reply_shape
@@ -151,10 +153,12 @@ void *
 route_begin(void *context, const char *target,
             struct MHD_Connection *connection)
 {
+    const struct door *door = context;
     struct request *request = calloc(1, sizeof(*request));
 
-    (void)context;
     (void)connection;
+    if (request != NULL)
+        note_begin(&request->note, door->server->log, target);
     if (request != NULL)
         request->code =
             parameters_read(&request->parameters, target, &request->err);
@@ -169,7 +173,6 @@ route_end(void *context, struct MHD_Connection *connection, void **place,
     struct request *request = *place;
     struct visitor *visitor = visitor_of(connection);
 
-    (void)why;
     *place = NULL;
     if (request == NULL)
         return;
@@ -177,6 +180,9 @@ route_end(void *context, struct MHD_Connection *connection, void **place,
         visitor_end(door->server->visitors, visitor);
     if (request->stream != NULL)
         body_end(request->stream, false); /* unless it has ended */
+    note_end(&request->note, door->server->log, connection, request->answer,
+             request->status, colander_buffer_slice(&request->body),
+             why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     if (request->answer != NULL)
         answer_leave(request->answer);
     if (request->status < SERVER_STATUS_MAX)
@@ -258,7 +264,7 @@ find_route(struct parameters *parameters, struct MHD_Connection *connection)
         if (strcmp(name, routes[i].name) == 0 &&
             (parameters->path[1] != NULL) == routes[i].has_family &&
             parameters->path[2] == NULL &&
-            (routes[i].reply != reply_page || page_is_wanted(connection)))
+            (routes[i].reply != page_reply || page_is_wanted(connection)))
             return &routes[i];
     }
     return find_agent_route(parameters);
@@ -276,6 +282,17 @@ read_method(const struct route *route, const char *method, bool *is_get,
     *is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
               ((is_agent || (route != NULL && route->reply != NULL)) &&
                strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+}
+
+/* What the log calls it. */
+static const char *
+kind_of(const struct route *route)
+{
+    if (route == NULL)
+        return NULL;
+    if (route->reply == page_reply)
+        return "page";
+    return route->make == elastic_ask ? "elastic" : route->name;
 }
 
 /* ----------------------------------------------------------------- body --- */
@@ -300,15 +317,6 @@ take_body(struct request *request, const char *data, size_t *size)
 /* --------------------------------------------------------------- answer --- */
 
 static unsigned
-reply_page(struct server *server, struct MHD_Connection *connection,
-           const struct parameters *parameters)
-{
-    (void)server;
-    (void)parameters;
-    return page_reply(connection);
-}
-
-static unsigned
 reply_health(struct server *server, struct MHD_Connection *connection,
              const struct parameters *parameters)
 {
@@ -329,7 +337,7 @@ reply_health(struct server *server, struct MHD_Connection *connection,
     return reply_with(connection, MHD_HTTP_OK,
                       MHD_create_response_from_buffer(sizeof(text) - 1, text,
                                                       MHD_RESPMEM_PERSISTENT),
-                      REPLY_JSON);
+                      sizeof(text) - 1, REPLY_JSON);
 }
 
 /* Counts one answer more, if there may be. */
@@ -470,6 +478,10 @@ begin(const struct door *door, struct MHD_Connection *connection,
     request->parameters.is_local = door->is_local;
     request->route = find_route(&request->parameters, connection);
     read_method(request->route, method, &is_get, &is_post);
+    note_read(&request->note, door->server->log, method,
+              kind_of(request->route),
+              request->route != NULL && request->route->has_family,
+              &request->parameters);
     refusal =
         gate_judge(door, visitor_of(connection), connection, version,
                    request->route != NULL && request->route->reply != NULL,
@@ -526,6 +538,7 @@ answer_request(struct server *server, struct MHD_Connection *connection,
                             &err) != COLANDER_OK)
         return reply_failure(connection, shape_of(request), &err, false, NULL,
                              0);
+    note_command(&request->note, server->log, &request->parameters);
     if (read_deadline(request, &deadline_ns, &err) != COLANDER_OK)
         return reply_failure(connection, shape_of(request), &err, false,
                              "timeout", 0);
@@ -533,6 +546,15 @@ answer_request(struct server *server, struct MHD_Connection *connection,
 }
 
 /* ------------------------------------------------------------------ all --- */
+
+static enum MHD_Result
+take_bytes(struct request *request, struct MHD_Connection *connection,
+           const char *data, size_t *size)
+{
+    if (request->stream == NULL)
+        return take_body(request, data, size);
+    return body_put(request->stream, connection, data, size) ? MHD_YES : MHD_NO;
+}
 
 enum MHD_Result
 route_take(void *context, struct MHD_Connection *connection, const char *path,
@@ -546,12 +568,14 @@ route_take(void *context, struct MHD_Connection *connection, const char *path,
     (void)path;
     if (request == NULL || visitor_of(connection) == NULL)
         return MHD_NO; /* no memory */
-    if (request->state == REQUEST_COMING && *size > 0 &&
-        request->stream != NULL)
-        return body_put(request->stream, connection, data, size) ? MHD_YES
-                                                                 : MHD_NO;
-    if (request->state == REQUEST_COMING && *size > 0)
-        return take_body(request, data, size);
+    if (request->state == REQUEST_COMING && *size > 0) {
+        const size_t before = *size;
+        const enum MHD_Result code =
+            take_bytes(request, connection, data, size);
+
+        request->note.in += before - *size;
+        return code;
+    }
     switch (request->state) {
     case REQUEST_NEW:
         request->status = begin(door, connection, request, method, version);
@@ -565,5 +589,7 @@ route_take(void *context, struct MHD_Connection *connection, const char *path,
         request->status = answer_respond(request->answer);
         break;
     }
+    if (request->status != 0)
+        request->note.out = reply_last_size();
     return is_waiting || request->status != 0 ? MHD_YES : MHD_NO;
 }

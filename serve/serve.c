@@ -221,15 +221,26 @@ server_start(struct colander_store *store, const struct server_options *options,
     server->answers.runners = server->runners;
     server->answers.destroyed = answer_destroyed;
     server->answers.context = server;
+    if (code == COLANDER_OK && options->log != NULL)
+        code = request_log_open(options->log, options->logs_values,
+                                &server->log, err);
     if (code == COLANDER_OK)
         code = open_doors(server, err);
     server->options.address = server->options.token = NULL; /* borrowed */
     server->options.certificate = server->options.key = NULL;
+    server->options.log = NULL;
     if (code != COLANDER_OK)
         server_stop(server);
     else
         *out = server;
     return code;
+}
+
+enum colander_code
+server_reopen_log(struct server *server, struct colander_error *err)
+{
+    return server->log == NULL ? COLANDER_OK
+                               : request_log_reopen(server->log, err);
 }
 
 /* ----------------------------------------------------------------- stop --- */
@@ -258,6 +269,7 @@ server_stop(struct server *server)
     workers_destroy(server->runners);
     visitors_destroy(server->visitors);
     store_socket_close(&server->socket);
+    request_log_close(server->log);
     pthread_cond_destroy(&server->has_fewer);
     pthread_mutex_destroy(&server->lock);
     free(server);

@@ -2,9 +2,9 @@
  * Visitors: the connections of a server, and a thread that looks after them.
  *
  * It closes those whose request takes too long to come, or of whose answer
- * nothing is taken, ends answers whose client has left, which libmicrohttpd does
- * not notice while an answer is being computed, and those whose time is over. It
- * looks five times a second while there are any.
+ * nothing is taken, ends answers whose client has left, which libmicrohttpd
+ * does not notice while an answer is being computed, and those whose time is
+ * over. It looks five times a second while there are any.
  *
  * A client of the address that closes its sending side is taken to have left,
  * unless its request writes.
