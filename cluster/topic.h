@@ -43,10 +43,10 @@ enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
 struct topic_reader_options {
     struct topic_broker_options brokers;
     enum topic_from from;
-    int64_t from_ms; /* of TOPIC_FROM_TIME, since 1970 */
-    bool is_once;    /* ends at what is the end of the topics now */
-    bool restarts;   /* begins as if there were no marks */
-    bool skips_lost; /* goes on if records are gone that were not read */
+    int64_t from_ms;  /* of TOPIC_FROM_TIME, since 1970 */
+    bool is_once;     /* ends at what is the end of the topics now */
+    bool restarts;    /* begins as if there were no marks */
+    bool skips_lost;  /* goes on if records are gone that were not read */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
     const int32_t *partitions; /* of each topic that are read; borrowed until
                                 * close */

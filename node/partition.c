@@ -330,8 +330,7 @@ follow(struct partition *partition, bool *is_store_bad,
     code = colander_family_open(partition->store, partition->rejects, &rejects,
                                 err);
     records.reader = reader;
-    stream =
-        topic_stream(&records, rejects, setup->family->partition_by);
+    stream = topic_stream(&records, rejects, setup->family->partition_by);
     load_options.stream = &stream;
     load_options.report_progress = count_loaded;
     load_options.context = partition;

@@ -55,7 +55,7 @@ next(void *context, unsigned wait_ms, struct colander_load_record *record,
         .is_null = next.is_null,
         .key = next.key,
     };
-    set_operation(command, &next, record);
+    set_operation(records, &next, record);
     return COLANDER_OK;
 }
 

@@ -23,6 +23,8 @@ struct answer {
     bool is_working;                   /* queued or running in a worker */
     bool is_ended;                     /* nothing follows `next` */
     bool is_begun;                     /* the reply is queued */
+    bool is_failed;                    /* it has begun, and ends with one */
+    uint64_t streamed;                 /* bytes that were sent in pieces */
     struct colander_error failure;     /* OK, or why it has not begun */
     _Atomic(enum answer_stop) stop;
 };
@@ -101,6 +103,7 @@ end(struct answer *answer, struct colander_error *failure)
         answer->failure = *failure;
         return;
     }
+    answer->is_failed = true;
     if (answer->writer->fail(answer->writer, &answer->next, failure) !=
         COLANDER_OK)
         atomic_store(&answer->stop, ANSWER_LEFT);
@@ -231,6 +234,7 @@ send_more(void *context, uint64_t position, char *to, size_t size)
             size = answer->ready.size - answer->sent;
         memcpy(to, answer->ready.data + answer->sent, size);
         answer->sent += size;
+        answer->streamed += size;
         count = (ssize_t)size;
         if (answer->sent == answer->ready.size)
             pthread_cond_signal(&answer->has_room);
@@ -265,13 +269,16 @@ answer_respond(struct answer *answer)
     struct colander_error failure;
     struct MHD_Connection *connection = answer->connection;
     unsigned status;
+    size_t size = 0;
 
     pthread_mutex_lock(&answer->lock);
     failure = answer->failure;
     status = answer->writer->status;
     answer->is_begun = failure.code == COLANDER_OK;
-    if (answer->is_begun)
+    if (answer->is_begun) {
         response = respond(answer);
+        size = answer->sent; /* all of it, or nothing yet */
+    }
     if (response != NULL && answer->writer->header != NULL)
         (void)MHD_add_response_header(response, answer->writer->header,
                                       answer->writer->header_value);
@@ -281,7 +288,19 @@ answer_respond(struct answer *answer)
                              answer_stopped(answer) == ANSWER_LATE,
                              answer->writer->parameter, answer->writer->offset);
     return reply_with(connection, status == 0 ? MHD_HTTP_OK : status, response,
-                      answer->writer->content_type);
+                      size, answer->writer->content_type);
+}
+
+void
+answer_report(struct answer *answer, struct answer_report *report)
+{
+    pthread_mutex_lock(&answer->lock);
+    report->streamed = answer->streamed;
+    report->row_count =
+        atomic_load_explicit(&answer->writer->row_count, memory_order_relaxed);
+    report->counts_rows = answer->writer->counts_rows;
+    report->is_failed = answer->is_failed;
+    pthread_mutex_unlock(&answer->lock);
 }
 
 void

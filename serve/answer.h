@@ -27,6 +27,8 @@
 #include "serve/reply.h"
 #include "serve/workers.h"
 
+#include <stdatomic.h>
+
 struct MHD_Connection;
 struct answer;
 
@@ -52,9 +54,13 @@ struct writer {
     const char *content_type; /* static */
     bool waits;               /* write appends everything, with answer_flush */
     struct body *body;        /* that it reads while it comes; NULL: none */
-    unsigned status;          /* of what it has written; 0: 200 */
-    enum reply_shape shape;   /* of an error before it has written */
-    const char *header;       /* of the reply, and its value; NULL: none more */
+    bool writes;              /* to the store */
+    bool counts_rows;         /* in the next: that were written or are in the
+                               * answer */
+    atomic_uint_fast64_t row_count;
+    unsigned status;        /* of what it has written; 0: 200 */
+    enum reply_shape shape; /* of an error before it has written */
+    const char *header;     /* of the reply, and its value; NULL: none more */
     const char *header_value;
 
     /* Where a failure is, for the client; NULL: nowhere. Static. */
@@ -96,6 +102,16 @@ bool answer_await(struct answer *answer);
 /* Queues the reply on the connection, which was resumed. Returns its status, or
  * 0 if it cannot be queued. */
 unsigned answer_respond(struct answer *answer);
+
+struct answer_report {
+    uint64_t streamed; /* bytes that were sent in pieces */
+    uint64_t row_count;
+    bool counts_rows;
+    bool is_failed; /* it ends with an error */
+};
+
+/* Says how far it has come. Before leave. */
+void answer_report(struct answer *answer, struct answer_report *report);
 
 /* The connection is done with the answer, which frees itself. */
 void answer_leave(struct answer *answer);

@@ -18,18 +18,22 @@ struct body {
     bool is_whole;
     bool is_closed;
     uint64_t closed_ns; /* when (clock_ns) */
+    uint64_t moved_ns;  /* when something came, or could come again */
+    uint64_t idle_ns;   /* that nothing may come; 0: any time */
     uint64_t drop_ns; /* the rest is dropped for this time, as a reply can only
                          * be sent after it; then the connection is closed */
 };
 
 struct body *
-body_create(uint32_t drop_ms)
+body_create(uint32_t drop_ms, uint32_t idle_ms)
 {
     struct body *body = calloc(1, sizeof(*body));
 
     if (body == NULL)
         return NULL;
     body->drop_ns = (uint64_t)drop_ms * 1000000;
+    body->idle_ns = (uint64_t)idle_ms * 1000000;
+    body->moved_ns = clock_ns();
     pthread_mutex_init(&body->lock, NULL);
     pthread_cond_init(&body->has_changed, NULL);
     return body;
@@ -50,9 +54,11 @@ body_destroy(struct body *body)
 static void
 resume(struct body *body)
 {
-    if (body->suspended != NULL)
-        MHD_resume_connection(body->suspended);
+    if (body->suspended == NULL)
+        return;
+    MHD_resume_connection(body->suspended);
     body->suspended = NULL;
+    body->moved_ns = clock_ns();
 }
 
 /* Moves what was not read to the beginning. Requires the lock. */
@@ -99,13 +105,21 @@ is_late(const struct body *body)
     return body->is_closed && clock_ns() - body->closed_ns >= body->drop_ns;
 }
 
+/* Whether the client could send more, and has not. Requires the lock. */
+static bool
+is_idle(const struct body *body)
+{
+    return body->idle_ns != 0 && !body->is_closed && body->suspended == NULL &&
+           clock_ns() - body->moved_ns > body->idle_ns;
+}
+
 bool
 body_is_overdue(struct body *body)
 {
     bool is_overdue;
 
     pthread_mutex_lock(&body->lock);
-    is_overdue = is_late(body) && !body->has_ended;
+    is_overdue = (is_late(body) || is_idle(body)) && !body->has_ended;
     pthread_mutex_unlock(&body->lock);
     return is_overdue;
 }
@@ -118,6 +132,7 @@ body_put(struct body *body, struct MHD_Connection *connection, const void *data,
 
     pthread_mutex_lock(&body->lock);
     is_read = !is_late(body);
+    body->moved_ns = clock_ns();
     *size -= body->is_closed || body->has_ended
                  ? *size
                  : take(body, connection, data, *size);

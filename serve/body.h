@@ -22,9 +22,9 @@ struct body;
 
 #define BODY_HELD_MAX ((size_t)1 << 20)
 
-/* What comes after close is dropped, for `drop_ms`. Returns NULL if memory is
- * short. */
-struct body *body_create(uint32_t drop_ms);
+/* What comes after close is dropped, for `drop_ms`. Before, something must come
+ * every `idle_ms`; 0: whenever it likes. Returns NULL if memory is short. */
+struct body *body_create(uint32_t drop_ms, uint32_t idle_ms);
 
 /* NULL is allowed. */
 void body_destroy(struct body *body);
@@ -48,8 +48,8 @@ COLANDER_CHECKED enum colander_code body_read(struct body *body, void *data,
 /* Whether a read would wait. */
 bool body_would_wait(struct body *body);
 
-/* Whether nothing was read for a while, and the rest has not come: so that the
- * connection is to be closed. */
+/* Whether nothing has come or was read for a while, and the rest has not come:
+ * so that the connection is to be closed. */
 bool body_is_overdue(struct body *body);
 
 /* Nothing is read any more: what comes is dropped. To be called before the

@@ -159,22 +159,43 @@ change_status(const struct change_run *run)
     return reply_status(code, false);
 }
 
+/* Appends the facts of the command, and keeps how many rows there were. */
+static enum colander_code
+append_facts(struct change_run *run, const char *rows,
+             struct colander_buffer *bytes, struct colander_error *err)
+{
+    struct colander_value facts = colander_null();
+    struct colander_value count;
+    bool found = false;
+    enum colander_code code =
+        colander_row_builder_finish(run->result.facts, &facts.bytes, err);
+
+    facts.type = COLANDER_MAP;
+    if (code == COLANDER_OK)
+        code = colander_row_get(facts.bytes, rows, &count, &found, err);
+    if (code == COLANDER_OK && found && count.type == COLANDER_INTEGER) {
+        run->run.writer.counts_rows = true;
+        atomic_store(&run->run.writer.row_count, (uint64_t)count.integer);
+    }
+    if (code == COLANDER_OK)
+        code = colander_json_append_value(bytes, &facts, err);
+    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
+                               : code;
+}
+
 /* Appends what the command has done, and why it failed. */
 static enum colander_code
 append_result(struct change_run *run, struct colander_buffer *bytes,
               struct colander_error *err)
 {
     const struct colander_error *failure = &run->result.failure;
-    enum colander_code code;
 
     if (failure->code != COLANDER_OK) {
         reply_build_error(run->result.facts, colander_code_name(failure->code),
                           failure->message, NULL, 0);
         run->run.writer.status = change_status(run);
     }
-    code = reply_append_built(bytes, run->result.facts, err);
-    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
-                               : code;
+    return append_facts(run, "rows", bytes, err);
 }
 
 /* A client that has not left gets what was done even if the server ends: it
@@ -215,12 +236,8 @@ static enum colander_code
 append_last(struct change_run *run, struct colander_buffer *bytes,
             struct colander_error *err)
 {
-    enum colander_code code;
-
     colander_row_builder_end(run->result.facts);
-    code = reply_append_built(bytes, run->result.facts, err);
-    return code == COLANDER_OK ? colander_buffer_append(bytes, "\n", 1, err)
-                               : code;
+    return append_facts(run, "_end.rows", bytes, err);
 }
 
 static enum colander_code
@@ -513,6 +530,7 @@ change_make(const struct change *change, struct server *server,
     run->run.writer.destroy = destroy_change;
     run->run.writer.content_type = change->reads ? REPLY_JSONL : REPLY_JSON;
     run->run.writer.shape = change->shape;
+    run->run.writer.writes = !change->reads;
     if (change->shape == REPLY_ELASTIC) {
         run->run.writer.header = REPLY_PRODUCT;
         run->run.writer.header_value = REPLY_PRODUCT_VALUE;
@@ -522,7 +540,9 @@ change_make(const struct change *change, struct server *server,
     run->result.facts = colander_row_builder_create();
     run->choices = calloc(parameters->count + 2, sizeof(*run->choices));
     if (change->has_body)
-        run->run.writer.body = body_create(server->options.drop_ms);
+        run->run.writer.body =
+            body_create(server->options.drop_ms,
+                        parameters->is_local ? 0 : server->options.request_ms);
     if (run->result.facts == NULL || run->choices == NULL ||
         (change->has_body && run->run.writer.body == NULL))
         code =

@@ -7,9 +7,9 @@
 #define SERVE_CHANGES_INSIDE_H
 
 #include "serve/changes.h"
+#include "serve/parameters.h"
 #include "serve/reply.h"
 #include "serve/runs_inside.h"
-#include "serve/words.h"
 
 /* A parameter, and the option that it is. */
 struct choice {

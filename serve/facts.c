@@ -420,6 +420,10 @@ add_server_metrics(struct text *text, struct server *server)
     add_metric(text, "rejected_records_total", "counter",
                "Records that loads rejected.",
                atomic_load(&server->rejected_count));
+    if (server->log != NULL)
+        add_metric(text, "log_lines_dropped_total", "counter",
+                   "Lines of the log of requests that were not written.",
+                   request_log_dropped(server->log));
     add_head(text, "requests_total", "counter", "Requests, by their status.");
     for (size_t i = 1; i < SERVER_STATUS_MAX; i++) {
         const uint64_t count = atomic_load(&server->statuses[i]);

@@ -180,6 +180,8 @@ pass_row(struct find *find, const struct colander_result *result,
     find->row_count++;
     if (find->hint != NULL)
         find->server->options.see_row(find->hint, result->row);
+    atomic_store_explicit(&find->writer.row_count, find->row_count,
+                          memory_order_relaxed);
     atomic_fetch_add(&find->server->row_count, 1);
     return find->row_count == question->limit && question->wants_cursor
                ? keep_place(find, result->key, err)
@@ -467,8 +469,10 @@ write_row(struct writer *writer, struct answer *answer,
     if (code == COLANDER_OK)
         code = append_row(find, question->query.keys.exact,
                           colander_buffer_slice(&find->row), bytes, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
         atomic_fetch_add(&find->server->row_count, 1);
+        atomic_store(&writer->row_count, 1);
+    }
     return code;
 }
 
@@ -542,6 +546,7 @@ make(struct server *server, struct parameters *parameters, bool is_get,
     find->writer.write = is_get ? write_row : write_rows;
     find->writer.fail = fail_find;
     find->writer.destroy = destroy_find;
+    find->writer.counts_rows = true;
     find->server = server;
     code = open_family(find, server, parameters->path[1], err);
     if (code == COLANDER_OK && !is_get)

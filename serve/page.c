@@ -36,13 +36,16 @@ page_is_wanted(struct MHD_Connection *connection)
 }
 
 unsigned
-page_reply(struct MHD_Connection *connection)
+page_reply(struct server *server, struct MHD_Connection *connection,
+           const struct parameters *parameters)
 {
     const bool is_packed = reads_gzip(connection);
     const struct page_bytes *page = is_packed ? &page_packed : &page_plain;
     struct MHD_Response *response = MHD_create_response_from_buffer(
         page->size, (void *)page->bytes, MHD_RESPMEM_PERSISTENT);
 
+    (void)server;
+    (void)parameters;
     if (response == NULL)
         return 0;
     (void)MHD_add_response_header(response, "Content-Security-Policy",
@@ -56,6 +59,6 @@ page_reply(struct MHD_Connection *connection)
     if (is_packed)
         (void)MHD_add_response_header(response,
                                       MHD_HTTP_HEADER_CONTENT_ENCODING, "gzip");
-    return reply_with(connection, MHD_HTTP_OK, response,
+    return reply_with(connection, MHD_HTTP_OK, response, page->size,
                       "text/html; charset=utf-8");
 }

@@ -12,6 +12,8 @@
 #include <stddef.h>
 
 struct MHD_Connection;
+struct parameters;
+struct server;
 
 struct page_bytes {
     const unsigned char *bytes;
@@ -31,6 +33,7 @@ bool page_is_wanted(struct MHD_Connection *connection);
 
 /* Queues the page, compressed if the client can read that. Returns its status,
  * or 0 if it cannot be queued. */
-unsigned page_reply(struct MHD_Connection *connection);
+unsigned page_reply(struct server *server, struct MHD_Connection *connection,
+                    const struct parameters *parameters);
 
 #endif

@@ -1,6 +1,6 @@
 /* See question.h. SPDX-License-Identifier: MIT */
 #include "serve/question.h"
-#include "serve/words.h"
+#include "serve/parameters.h"
 
 #include <stdlib.h>
 

@@ -152,12 +152,21 @@ add_headers(struct MHD_Response *response, unsigned status,
                                       "GET, POST");
 }
 
+static _Thread_local size_t last_size;
+
+size_t
+reply_last_size(void)
+{
+    return last_size;
+}
+
 unsigned
 reply_with(struct MHD_Connection *connection, unsigned status,
-           struct MHD_Response *response, const char *content_type)
+           struct MHD_Response *response, size_t size, const char *content_type)
 {
     enum MHD_Result is_queued;
 
+    last_size = size;
     if (response == NULL)
         return 0;
     add_headers(response, status, content_type);
@@ -196,7 +205,7 @@ reply_error_at(struct MHD_Connection *connection, enum reply_shape shape,
     if (response != NULL && shape == REPLY_ELASTIC)
         (void)MHD_add_response_header(response, REPLY_PRODUCT,
                                       REPLY_PRODUCT_VALUE);
-    replied = reply_with(connection, status, response, REPLY_JSON);
+    replied = reply_with(connection, status, response, text.size, REPLY_JSON);
     colander_buffer_release(&json);
     return replied;
 }

@@ -20,10 +20,16 @@ struct MHD_Response;
 #define REPLY_JSONL "application/x-ndjson"
 #define REPLY_MSGPACK "application/x-msgpack"
 
-/* Queues `response`, which is taken; NULL: memory was short. Returns the
- * status, or 0 if it cannot be queued: then the connection is to be closed. */
+/* Queues `response`, which is taken; NULL: memory was short. Its body has
+ * `size` bytes; 0: it is not known yet. Returns the status, or 0 if it cannot
+ * be queued: then the connection is to be closed. */
 unsigned reply_with(struct MHD_Connection *connection, unsigned status,
-                    struct MHD_Response *response, const char *content_type);
+                    struct MHD_Response *response, size_t size,
+                    const char *content_type);
+
+/* Returns the size of the body that this thread has queued last, of an error,
+ * too. */
+size_t reply_last_size(void);
 
 /* Whose errors the client of a request reads. */
 enum reply_shape {

@@ -14,6 +14,7 @@
 #include "serve/parameters.h"
 #include "serve/peer.h"
 #include "serve/reply.h"
+#include "serve/request_log.h"
 #include "serve/runs.h"
 
 #include <stdlib.h>
@@ -33,39 +34,46 @@ typedef enum colander_code make_writer(struct server *server,
                                        const char **parameter, size_t *offset,
                                        struct colander_error *err);
 
+/* Queues the reply to a request that needs no token. It is no answer, so
+ * strangers who do not take it keep no others from theirs. Returns its
+ * status. */
+typedef unsigned reply_openly(struct server *server,
+                              struct MHD_Connection *connection,
+                              const struct parameters *parameters);
+
+static reply_openly reply_health;
+
 struct route {
     const char *name; /* the first part of the path; "": there is none */
     bool has_family;  /* it has a second part */
     bool takes_get;
-    bool is_open;           /* without a token */
+    reply_openly *reply;    /* without a token; NULL: it is made */
     bool is_part;           /* of another request, which was admitted */
     enum gate_body body;    /* of a POST; NO_BODY: there is none */
-    make_writer *make;      /* NULL: the page */
+    make_writer *make;      /* NULL: it is replied to openly */
     enum reply_shape shape; /* of errors before there is a writer */
 };
 
 static const struct route routes[] = {
-    {"", false, true, true, false, GATE_NO_BODY, NULL, REPLY_OWN},
-    {"health", false, true, true, false, GATE_NO_BODY, facts_health, REPLY_OWN},
-    {"families", false, true, false, false, GATE_NO_BODY, facts_families,
+    {"", false, true, page_reply, false, GATE_NO_BODY, NULL, REPLY_OWN},
+    {"health", false, true, reply_health, false, GATE_NO_BODY, NULL, REPLY_OWN},
+    {"families", false, true, NULL, false, GATE_NO_BODY, facts_families,
      REPLY_OWN},
-    {"stats", false, true, false, false, GATE_NO_BODY, facts_stats, REPLY_OWN},
-    {"metrics", false, true, false, false, GATE_NO_BODY, facts_metrics,
+    {"stats", false, true, NULL, false, GATE_NO_BODY, facts_stats, REPLY_OWN},
+    {"metrics", false, true, NULL, false, GATE_NO_BODY, facts_metrics,
      REPLY_OWN},
-    {"get", true, true, false, false, GATE_NO_BODY, find_row, REPLY_OWN},
-    {"find", true, true, false, false, GATE_FORM, find_rows, REPLY_OWN},
-    {"columns", true, true, false, false, GATE_FORM, changes_columns,
-     REPLY_OWN},
-    {"group", true, true, false, false, GATE_FORM, changes_group, REPLY_OWN},
-    {"load", true, false, false, false, GATE_STREAM, changes_load, REPLY_OWN},
-    {"delete", true, false, false, false, GATE_FORM, changes_delete, REPLY_OWN},
-    {"update", true, false, false, false, GATE_FORM, changes_update, REPLY_OWN},
-    {"backup", false, false, false, false, GATE_FORM, changes_backup,
-     REPLY_OWN},
-    {"lua", false, false, false, false, GATE_BYTES, changes_script, REPLY_OWN},
-    {"peer", false, false, false, false, GATE_BYTES, peer_ask, REPLY_OWN},
-    {"command", false, false, false, false, GATE_FORM, runs_command, REPLY_OWN},
-    {"input", false, false, false, true, GATE_BYTES, asks_input, REPLY_OWN},
+    {"get", true, true, NULL, false, GATE_NO_BODY, find_row, REPLY_OWN},
+    {"find", true, true, NULL, false, GATE_FORM, find_rows, REPLY_OWN},
+    {"columns", true, true, NULL, false, GATE_FORM, changes_columns, REPLY_OWN},
+    {"group", true, true, NULL, false, GATE_FORM, changes_group, REPLY_OWN},
+    {"load", true, false, NULL, false, GATE_STREAM, changes_load, REPLY_OWN},
+    {"delete", true, false, NULL, false, GATE_FORM, changes_delete, REPLY_OWN},
+    {"update", true, false, NULL, false, GATE_FORM, changes_update, REPLY_OWN},
+    {"backup", false, false, NULL, false, GATE_FORM, changes_backup, REPLY_OWN},
+    {"lua", false, false, NULL, false, GATE_BYTES, changes_script, REPLY_OWN},
+    {"peer", false, false, NULL, false, GATE_BYTES, peer_ask, REPLY_OWN},
+    {"command", false, false, NULL, false, GATE_FORM, runs_command, REPLY_OWN},
+    {"input", false, false, NULL, true, GATE_BYTES, asks_input, REPLY_OWN},
 };
 
 /* Paths of what agents speak; NULL is the family. The last one takes paths that
@@ -78,27 +86,27 @@ static const struct agent_route {
 } agent_routes[] = {
     {{"insert", "jsonline"},
      2,
-     {"jsonline", false, false, false, false, GATE_STREAM, jsonline_load,
+     {"jsonline", false, false, NULL, false, GATE_STREAM, jsonline_load,
       REPLY_OWN}},
     {{"write"},
      1,
-     {"write", false, false, false, false, GATE_STREAM, influx_write,
+     {"write", false, false, NULL, false, GATE_STREAM, influx_write,
       REPLY_INFLUX}},
     {{"api", "v2", "write"},
      3,
-     {"write", false, false, false, false, GATE_STREAM, influx_write_bucket,
+     {"write", false, false, NULL, false, GATE_STREAM, influx_write_bucket,
       REPLY_INFLUX}},
     {{"_bulk"},
      1,
-     {"_bulk", false, false, false, false, GATE_STREAM, elastic_bulk,
+     {"_bulk", false, false, NULL, false, GATE_STREAM, elastic_bulk,
       REPLY_ELASTIC}},
     {{NULL, "_bulk"},
      2,
-     {"_bulk", true, false, false, false, GATE_STREAM, elastic_bulk,
+     {"_bulk", true, false, NULL, false, GATE_STREAM, elastic_bulk,
       REPLY_ELASTIC}},
     {{NULL},
      0,
-     {"", false, true, false, false, GATE_BYTES, elastic_ask, REPLY_ELASTIC}},
+     {"", false, true, NULL, false, GATE_BYTES, elastic_ask, REPLY_ELASTIC}},
 };
 
 #define AGENT_ROUTE_COUNT (sizeof(agent_routes) / sizeof(agent_routes[0]))
@@ -123,6 +131,7 @@ struct request {
     const char *parameter; /* which is there; or NULL */
     size_t offset;
     unsigned status;
+    struct note note;
 };
 
 static enum reply_shape
@@ -146,10 +155,12 @@ void *
 route_begin(void *context, const char *target,
             struct MHD_Connection *connection)
 {
+    const struct door *door = context;
     struct request *request = calloc(1, sizeof(*request));
 
-    (void)context;
     (void)connection;
+    if (request != NULL)
+        note_begin(&request->note, door->server->log, target);
     if (request != NULL)
         request->code =
             parameters_read(&request->parameters, target, &request->err);
@@ -164,7 +175,6 @@ route_end(void *context, struct MHD_Connection *connection, void **place,
     struct request *request = *place;
     struct visitor *visitor = visitor_of(connection);
 
-    (void)why;
     *place = NULL;
     if (request == NULL)
         return;
@@ -172,6 +182,9 @@ route_end(void *context, struct MHD_Connection *connection, void **place,
         visitor_end(door->server->visitors, visitor);
     if (request->stream != NULL)
         body_end(request->stream, false); /* unless it has ended */
+    note_end(&request->note, door->server->log, connection, request->answer,
+             request->status, colander_buffer_slice(&request->body),
+             why == MHD_REQUEST_TERMINATED_COMPLETED_OK);
     if (request->answer != NULL)
         answer_leave(request->answer);
     if (request->status < SERVER_STATUS_MAX)
@@ -253,7 +266,7 @@ find_route(struct parameters *parameters, struct MHD_Connection *connection)
         if (strcmp(name, routes[i].name) == 0 &&
             (parameters->path[1] != NULL) == routes[i].has_family &&
             parameters->path[2] == NULL &&
-            (routes[i].make != NULL || page_is_wanted(connection)))
+            (routes[i].reply != page_reply || page_is_wanted(connection)))
             return &routes[i];
     }
     return find_agent_route(parameters);
@@ -269,8 +282,19 @@ read_method(const struct route *route, const char *method, bool *is_get,
     *is_post = strcmp(method, MHD_HTTP_METHOD_POST) == 0 ||
                (is_agent && strcmp(method, MHD_HTTP_METHOD_PUT) == 0);
     *is_get = strcmp(method, MHD_HTTP_METHOD_GET) == 0 ||
-              ((is_agent || (route != NULL && route->is_open)) &&
+              ((is_agent || (route != NULL && route->reply != NULL)) &&
                strcmp(method, MHD_HTTP_METHOD_HEAD) == 0);
+}
+
+/* What the log calls it. */
+static const char *
+kind_of(const struct route *route)
+{
+    if (route == NULL)
+        return NULL;
+    if (route->reply == page_reply)
+        return "page";
+    return route->make == elastic_ask ? "elastic" : route->name;
 }
 
 /* ----------------------------------------------------------------- body --- */
@@ -293,6 +317,30 @@ take_body(struct request *request, const char *data, size_t *size)
 }
 
 /* --------------------------------------------------------------- answer --- */
+
+static unsigned
+reply_health(struct server *server, struct MHD_Connection *connection,
+             const struct parameters *parameters)
+{
+    static char text[] = "{\"status\":\"ok\"}\n";
+    static const char *const names[] = {"timeout", NULL};
+    struct colander_error err;
+    const char *wrong;
+    bool is_ending;
+
+    pthread_mutex_lock(&server->lock);
+    is_ending = server->is_ending;
+    pthread_mutex_unlock(&server->lock);
+    if (is_ending)
+        return reply_error(connection, REPLY_OWN, MHD_HTTP_SERVICE_UNAVAILABLE,
+                           "busy", "the server ends", true);
+    if (parameters_check(parameters, names, 1, &wrong, &err) != COLANDER_OK)
+        return reply_failure(connection, REPLY_OWN, &err, false, wrong, 0);
+    return reply_with(connection, MHD_HTTP_OK,
+                      MHD_create_response_from_buffer(sizeof(text) - 1, text,
+                                                      MHD_RESPMEM_PERSISTENT),
+                      sizeof(text) - 1, REPLY_JSON);
+}
 
 /* Counts one answer more, if there may be. */
 static bool
@@ -356,7 +404,7 @@ make_answer(struct server *server, struct MHD_Connection *connection,
                            "no memory for an answer", false);
     }
     visitor_begin(server->visitors, visitor_of(connection), request->answer,
-                  request->stream, deadline_ns);
+                  writer, deadline_ns);
     if (request->stream == NULL)
         return answer_start(request->answer, connection)
                    ? answer_respond(request->answer)
@@ -432,9 +480,14 @@ begin(const struct door *door, struct MHD_Connection *connection,
     request->parameters.is_local = door->is_local;
     request->route = find_route(&request->parameters, connection);
     read_method(request->route, method, &is_get, &is_post);
-    refusal = gate_judge(door, visitor_of(connection), connection, version,
-                         request->route != NULL && request->route->is_open,
-                         body_of(request->route, is_post), BODY_MAX);
+    note_read(&request->note, door->server->log, method,
+              kind_of(request->route),
+              request->route != NULL && request->route->has_family,
+              &request->parameters);
+    refusal =
+        gate_judge(door, visitor_of(connection), connection, version,
+                   request->route != NULL && request->route->reply != NULL,
+                   body_of(request->route, is_post), BODY_MAX);
     if (refusal.status != 0)
         return reply_error(connection, shape_of(request), refusal.status,
                            refusal.code, refusal.message, refusal.closes);
@@ -466,8 +519,8 @@ answer_request(struct server *server, struct MHD_Connection *connection,
     uint64_t deadline_ns;
 
     request->state = REQUEST_WRITTEN;
-    if (request->route->make == NULL)
-        return page_reply(connection);
+    if (request->route->reply != NULL)
+        return request->route->reply(server, connection, &request->parameters);
     if (request->is_refused)
         return reply_failure(connection, shape_of(request), &request->err,
                              false, request->parameter, request->offset);
@@ -487,6 +540,7 @@ answer_request(struct server *server, struct MHD_Connection *connection,
                             &err) != COLANDER_OK)
         return reply_failure(connection, shape_of(request), &err, false, NULL,
                              0);
+    note_command(&request->note, server->log, &request->parameters);
     if (read_deadline(request, &deadline_ns, &err) != COLANDER_OK)
         return reply_failure(connection, shape_of(request), &err, false,
                              "timeout", 0);
@@ -494,6 +548,15 @@ answer_request(struct server *server, struct MHD_Connection *connection,
 }
 
 /* ------------------------------------------------------------------ all --- */
+
+static enum MHD_Result
+take_bytes(struct request *request, struct MHD_Connection *connection,
+           const char *data, size_t *size)
+{
+    if (request->stream == NULL)
+        return take_body(request, data, size);
+    return body_put(request->stream, connection, data, size) ? MHD_YES : MHD_NO;
+}
 
 enum MHD_Result
 route_take(void *context, struct MHD_Connection *connection, const char *path,
@@ -507,12 +570,14 @@ route_take(void *context, struct MHD_Connection *connection, const char *path,
     (void)path;
     if (request == NULL || visitor_of(connection) == NULL)
         return MHD_NO; /* no memory */
-    if (request->state == REQUEST_COMING && *size > 0 &&
-        request->stream != NULL)
-        return body_put(request->stream, connection, data, size) ? MHD_YES
-                                                                 : MHD_NO;
-    if (request->state == REQUEST_COMING && *size > 0)
-        return take_body(request, data, size);
+    if (request->state == REQUEST_COMING && *size > 0) {
+        const size_t before = *size;
+        const enum MHD_Result code =
+            take_bytes(request, connection, data, size);
+
+        request->note.in += before - *size;
+        return code;
+    }
     switch (request->state) {
     case REQUEST_NEW:
         request->status = begin(door, connection, request, method, version);
@@ -526,5 +591,7 @@ route_take(void *context, struct MHD_Connection *connection, const char *path,
         request->status = answer_respond(request->answer);
         break;
     }
+    if (request->status != 0)
+        request->note.out = reply_last_size();
     return is_waiting || request->status != 0 ? MHD_YES : MHD_NO;
 }

@@ -45,6 +45,8 @@ server_command_count_load(const struct server_command *command, uint64_t rows,
     struct server *server = run->server;
 
     run->reject_count = rejects;
+    run->writer.counts_rows = true;
+    atomic_store(&run->writer.row_count, rows);
     atomic_fetch_add(&server->loads_ended, 1);
     atomic_fetch_add(&server->loaded_row_count, rows);
     atomic_fetch_add(&server->rejected_count, rejects);

@@ -28,6 +28,7 @@ server_options_init(struct server_options *options)
     options->upkeep_max = 2;
     options->backup_max = 100;
     options->request_ms = 30000;
+    options->stall_ms = 300000;
     options->drop_ms = 5000;
     options->stop_ms = 10000;
 }
@@ -111,14 +112,12 @@ open_door(struct server *server, struct door *door, int *fd, bool is_local,
         MHD_OPTION_LISTEN_SOCKET, *fd,                               /**/
         MHD_OPTION_CONNECTION_LIMIT, server->options.connection_max, /**/
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEADERS_MAX,             /**/
-        MHD_OPTION_CONNECTION_TIMEOUT,
-        is_local ? 0U : (server->options.request_ms + 999) / 1000, /**/
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,                           /**/
-        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,                      /**/
-        MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,            /**/
-        MHD_OPTION_NOTIFY_COMPLETED, route_end, door,              /**/
-        MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,           /**/
-        MHD_OPTION_ARRAY, has_tls ? tls : tls + 3,                 /**/
+        MHD_OPTION_STRICT_FOR_CLIENT, 1,                             /**/
+        MHD_OPTION_SIGPIPE_HANDLED_BY_APP, 1,                        /**/
+        MHD_OPTION_URI_LOG_CALLBACK, route_begin, door,              /**/
+        MHD_OPTION_NOTIFY_COMPLETED, route_end, door,                /**/
+        MHD_OPTION_NOTIFY_CONNECTION, route_visit, door,             /**/
+        MHD_OPTION_ARRAY, has_tls ? tls : tls + 3,                   /**/
         MHD_OPTION_END);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     *fd = -1;
@@ -217,20 +216,32 @@ server_start(struct colander_store *store, const struct server_options *options,
     if (code == COLANDER_OK && options->run != NULL)
         code = workers_create(options->command_max, &server->runners, err);
     if (code == COLANDER_OK)
-        code = visitors_create(options->request_ms, &server->visitors, err);
+        code = visitors_create(options->request_ms, options->stall_ms,
+                               &server->visitors, err);
     server->answers.workers = server->workers;
     server->answers.runners = server->runners;
     server->answers.destroyed = answer_destroyed;
     server->answers.context = server;
+    if (code == COLANDER_OK && options->log != NULL)
+        code = request_log_open(options->log, options->logs_values,
+                                &server->log, err);
     if (code == COLANDER_OK)
         code = open_doors(server, err);
     server->options.address = server->options.token = NULL; /* borrowed */
     server->options.certificate = server->options.key = NULL;
+    server->options.log = NULL;
     if (code != COLANDER_OK)
         server_stop(server);
     else
         *out = server;
     return code;
+}
+
+enum colander_code
+server_reopen_log(struct server *server, struct colander_error *err)
+{
+    return server->log == NULL ? COLANDER_OK
+                               : request_log_reopen(server->log, err);
 }
 
 /* ----------------------------------------------------------------- stop --- */
@@ -259,6 +270,7 @@ server_stop(struct server *server)
     workers_destroy(server->runners);
     visitors_destroy(server->visitors);
     store_socket_close(&server->socket);
+    request_log_close(server->log);
     pthread_cond_destroy(&server->has_fewer);
     pthread_mutex_destroy(&server->lock);
     free(server);

@@ -148,6 +148,9 @@ struct server_options {
                             * made, a directory or an address; NULL: nowhere;
                             * borrowed until server_stop returns */
     uint64_t backup_max;   /* how many there may be (100) */
+    const char *log;       /* a file that gets a line for each request, or "-";
+                            * NULL: none */
+    bool logs_values;      /* also what was asked for */
 
     /* limits; what server_options_init sets is in braces */
     uint32_t connection_max; /* for each of socket and address (1024) */
@@ -161,7 +164,10 @@ struct server_options {
                               * do not wait for their client (16) */
     uint32_t upkeep_max; /* of these, what reads or copies whole stores (2) */
     uint32_t request_ms; /* a request must have come whole after this time,
+                              * or something of a load's body from elsewhere,
                               * and an idle connection is closed (30,000) */
+    uint32_t stall_ms;   /* after which a client from elsewhere must have taken
+                              * something of its answer (300,000) */
     uint32_t drop_ms;    /* that a client may still send a body which is not
                               * read any more, before it is cut off (5,000) */
     uint32_t stop_ms;    /* that server_stop waits for answers (10,000) */
@@ -188,6 +194,11 @@ const char *server_address(const struct server *server);
 
 /* Whether only this machine can reach the address. */
 bool server_is_loopback(const char *address);
+
+/* Opens the file of the log again, which was renamed. On failure it is written
+ * to as before. */
+COLANDER_CHECKED enum colander_code
+server_reopen_log(struct server *server, struct colander_error *err);
 
 /* Removes the socket and takes no more requests. Waits for the answers under
  * way, `stop_ms` at most; those that are left are ended with an error that

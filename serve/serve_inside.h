@@ -7,6 +7,7 @@
 #define SERVE_SERVE_INSIDE_H
 
 #include "serve/answer.h"
+#include "serve/request_log.h"
 #include "serve/serve.h"
 #include "serve/sockets.h"
 #include "serve/token.h"
@@ -48,6 +49,7 @@ struct server {
     struct workers *runners; /* of commands; NULL: none are run */
     struct visitors *visitors;
     struct answers answers;
+    struct request_log *log; /* NULL: none */
     time_t start;
 
     pthread_mutex_t lock;

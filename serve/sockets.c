@@ -176,20 +176,30 @@ listens(int fd, const struct addrinfo *at)
            listen(fd, BACKLOG) == 0;
 }
 
+static void
+describe(const struct sockaddr_storage *address, socklen_t size,
+         char text[ADDRESS_TEXT_SIZE])
+{
+    char host[48] = "?";
+    char port[8] = "?";
+
+    if (size > 0)
+        (void)getnameinfo((const struct sockaddr *)address, size, host,
+                          sizeof(host), port, sizeof(port),
+                          NI_NUMERICHOST | NI_NUMERICSERV);
+    (void)snprintf(text, ADDRESS_TEXT_SIZE,
+                   strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+}
+
 void
 address_of(int fd, char text[ADDRESS_TEXT_SIZE])
 {
     struct sockaddr_storage address;
     socklen_t size = sizeof(address);
-    char host[48] = "?";
-    char port[8] = "?";
 
-    if (getsockname(fd, (struct sockaddr *)&address, &size) == 0)
-        (void)getnameinfo((const struct sockaddr *)&address, size, host,
-                          sizeof(host), port, sizeof(port),
-                          NI_NUMERICHOST | NI_NUMERICSERV);
-    (void)snprintf(text, ADDRESS_TEXT_SIZE,
-                   strchr(host, ':') == NULL ? "%s:%s" : "[%s]:%s", host, port);
+    if (getsockname(fd, (struct sockaddr *)&address, &size) != 0)
+        size = 0;
+    describe(&address, size, text);
 }
 
 enum colander_code
@@ -249,4 +259,23 @@ peer_is_trusted(int fd)
 
     return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
            (peer.uid == geteuid() || peer.uid == 0);
+}
+
+void
+peer_describe(int fd, char text[ADDRESS_TEXT_SIZE])
+{
+    struct sockaddr_storage address;
+    socklen_t size = sizeof(address);
+    struct ucred peer = {0, 0, 0};
+    socklen_t peer_size = sizeof(peer);
+
+    if (getpeername(fd, (struct sockaddr *)&address, &size) != 0)
+        size = 0;
+    if (size > 0 && address.ss_family != AF_UNIX) {
+        describe(&address, size, text);
+        return;
+    }
+    (void)getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &peer_size);
+    (void)snprintf(text, ADDRESS_TEXT_SIZE, "uid %u, pid %d",
+                   (unsigned)peer.uid, (int)peer.pid);
 }

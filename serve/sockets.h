@@ -61,4 +61,7 @@ address_take(int fd, char text[ADDRESS_TEXT_SIZE], struct colander_error *err);
 /* Whether the other end of the Unix socket is a process of our user or root. */
 bool peer_is_trusted(int fd);
 
+/* Says who is at the other end: "127.0.0.1:4321", or "uid 1000, pid 4321". */
+void peer_describe(int fd, char text[ADDRESS_TEXT_SIZE]);
+
 #endif

@@ -22,14 +22,23 @@ fail_file(struct colander_error *err, const char *what, const char *path)
                          strerror(errno));
 }
 
-/* Cuts a line break at the end, and checks the rest. */
+/* Takes the token from what the file has, up to a line break at its end. */
 static enum colander_code
-check(struct token *token, const char *path, struct colander_error *err)
+take(struct token *token, const char *text, const char *path,
+     struct colander_error *err)
 {
-    size_t size;
+    const size_t size = strcspn(text, "\r\n");
 
-    token->text[strcspn(token->text, "\r\n")] = '\0';
-    size = strlen(token->text);
+    if (size > TOKEN_SIZE_MAX)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the token in '%s' has more than %d bytes", path,
+                             TOKEN_SIZE_MAX);
+    memcpy(token->text, text, size);
+    token->text[size] = '\0';
+    if (text[size + strspn(text + size, "\r\n")] != '\0')
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the token file '%s' has more than one line",
+                             path);
     if (size < TOKEN_SIZE_MIN)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the token in '%s' has %zu bytes, of %d at least",
@@ -48,6 +57,7 @@ static enum colander_code
 read_open(int fd, const char *path, struct token *token,
           struct colander_error *err)
 {
+    char text[TOKEN_SIZE_MAX + 8]; /* with a line break, and more */
     struct stat status;
     ssize_t size;
 
@@ -56,20 +66,16 @@ read_open(int fd, const char *path, struct token *token,
     if (!S_ISREG(status.st_mode))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the token file '%s' is not a file", path);
-    if ((status.st_mode & 077) != 0)
+    if ((status.st_mode & 037) != 0)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "others may read the token file '%s': "
                              "chmod 600 it",
                              path);
-    size = read(fd, token->text, sizeof(token->text) - 1);
+    size = read(fd, text, sizeof(text) - 1);
     if (size < 0)
         return fail_file(err, "read", path);
-    if (status.st_size > TOKEN_SIZE_MAX)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "the token file '%s' has more than %d bytes", path,
-                             TOKEN_SIZE_MAX);
-    token->text[size] = '\0';
-    return check(token, path, err);
+    text[size] = '\0';
+    return take(token, text, path, err);
 }
 
 enum colander_code

@@ -5,8 +5,10 @@
 #include "serve/body.h"
 #include "serve/sockets.h"
 
+#include <linux/sockios.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #define LOOK_MS 200
@@ -15,11 +17,15 @@ struct visitor {
     struct visitor *next;
     struct visitor *before;
     int fd;
+    bool is_local;
     bool is_trusted;
     struct answer *answer; /* NULL: none is written */
     struct body *body;     /* that it reads; NULL: none */
+    bool writes;           /* the request does */
     uint64_t deadline_ns;  /* of the answer; 0: none */
-    uint64_t since_ns;     /* that a request is waited for */
+    uint64_t since_ns;     /* that a request is waited for, or that nothing of
+                            * the answer was taken */
+    int queued;            /* bytes that were sent and not taken, then */
 };
 
 struct visitors {
@@ -28,32 +34,54 @@ struct visitors {
     struct visitor *first;
     size_t count;
     uint64_t request_ns;
+    uint64_t stall_ns;
     bool is_ending;
     bool has_thread;
     pthread_t thread;
 };
 
-/* Whether the client has closed its side. */
+/* Whether the client has closed the connection. One that has closed its sending
+ * side looks the same by TCP, but not at the socket; what writes is then
+ * finished, and its client gets the answer if it is there. */
 static bool
 has_left(const struct visitor *visitor)
 {
     struct pollfd one = {visitor->fd, POLLRDHUP, 0};
+    const short ends = POLLHUP | POLLERR |
+                       (visitor->is_local || visitor->writes ? 0 : POLLRDHUP);
 
-    return poll(&one, 1, 0) > 0 &&
-           (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+    return poll(&one, 1, 0) > 0 && (one.revents & ends) != 0;
+}
+
+/* Whether a client from elsewhere has taken nothing for too long of what was
+ * sent to it: however slow it is, the queue of the kernel becomes shorter. */
+static bool
+is_stalled(const struct visitors *visitors, struct visitor *visitor,
+           uint64_t now)
+{
+    int queued = 0;
+
+    if (visitor->is_local)
+        return false;
+    (void)ioctl(visitor->fd, SIOCOUTQ, &queued);
+    if (queued == 0 || queued != visitor->queued)
+        visitor->since_ns = now;
+    visitor->queued = queued;
+    return now - visitor->since_ns > visitors->stall_ns;
 }
 
 static void
 look_at(const struct visitors *visitors, struct visitor *visitor, uint64_t now)
 {
     if (visitor->answer == NULL) {
-        if (now - visitor->since_ns > visitors->request_ns || has_left(visitor))
+        if (now - visitor->since_ns > visitors->request_ns)
             (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (has_left(visitor)) {
         answer_stop(visitor->answer, ANSWER_LEFT);
         if (visitor->body != NULL)
             (void)shutdown(visitor->fd, SHUT_RDWR);
-    } else if (visitor->body != NULL && body_is_overdue(visitor->body)) {
+    } else if ((visitor->body != NULL && body_is_overdue(visitor->body)) ||
+               is_stalled(visitors, visitor, now)) {
         (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (visitor->deadline_ns != 0 && now > visitor->deadline_ns) {
         answer_stop(visitor->answer, ANSWER_LATE);
@@ -84,7 +112,7 @@ look_after(void *context)
 }
 
 enum colander_code
-visitors_create(uint32_t request_ms, struct visitors **out,
+visitors_create(uint32_t request_ms, uint32_t stall_ms, struct visitors **out,
                 struct colander_error *err)
 {
     struct visitors *visitors = calloc(1, sizeof(*visitors));
@@ -97,6 +125,7 @@ visitors_create(uint32_t request_ms, struct visitors **out,
     pthread_mutex_init(&visitors->lock, NULL);
     pthread_cond_init(&visitors->has_changed, NULL);
     visitors->request_ns = (uint64_t)request_ms * 1000000;
+    visitors->stall_ns = (uint64_t)stall_ms * 1000000;
     error = thread_create(&visitors->thread, look_after, visitors);
     visitors->has_thread = error == 0;
     if (error != 0) {
@@ -157,6 +186,7 @@ visitor_enter(struct visitors *visitors, int fd, bool is_local)
     if (visitor == NULL)
         return NULL;
     visitor->fd = fd;
+    visitor->is_local = is_local;
     visitor->is_trusted = is_local && peer_is_trusted(fd);
     visitor->since_ns = clock_ns();
     pthread_mutex_lock(&visitors->lock);
@@ -196,11 +226,14 @@ visitor_is_trusted(const struct visitor *visitor)
 
 void
 visitor_begin(struct visitors *visitors, struct visitor *visitor,
-              struct answer *answer, struct body *body, uint64_t deadline_ns)
+              struct answer *answer, const struct writer *writer,
+              uint64_t deadline_ns)
 {
     pthread_mutex_lock(&visitors->lock);
     visitor->answer = answer;
-    visitor->body = body;
+    visitor->body = writer->body;
+    visitor->writes = writer->writes;
+    visitor->since_ns = clock_ns();
     visitor->deadline_ns = deadline_ns;
     pthread_mutex_unlock(&visitors->lock);
 }

@@ -233,6 +233,12 @@ service_address(const struct service *service)
     return server_address(service->server);
 }
 
+enum colander_code
+service_reopen_log(const struct service *service, struct colander_error *err)
+{
+    return server_reopen_log(service->server, err);
+}
+
 void
 service_stop(struct service *service)
 {

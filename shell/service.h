@@ -25,6 +25,10 @@ service_start(const struct session *session,
 /* As server_address. */
 const char *service_address(const struct service *service);
 
+/* As server_reopen_log. */
+COLANDER_CHECKED enum colander_code
+service_reopen_log(const struct service *service, struct colander_error *err);
+
 /* Waits for answers, as server_stop. NULL is allowed. */
 void service_stop(struct service *service);
 

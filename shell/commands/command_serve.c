@@ -144,6 +144,20 @@ typedef enum colander_code begin_serving(void *context, const char *address,
                                          bool has_tls,
                                          struct colander_error *err);
 
+/* Waits for the end. With a log, a hang-up says that its file was renamed. */
+static void
+await_end(const struct session *session, const struct service *service,
+          const sigset_t *signals)
+{
+    struct colander_error err;
+    int number;
+
+    while (sigwait(signals, &number) == 0 && number == SIGHUP) {
+        if (service_reopen_log(service, &err) != COLANDER_OK)
+            session_complain(session, SESSION_FINE, "%s", err.message);
+    }
+}
+
 /* Answers until SIGTERM or SIGINT. Another one, while answers end, ends the
  * program, which a store survives. */
 static enum colander_code
@@ -154,9 +168,10 @@ serve(const struct session *session, const struct server_options *options,
     struct keeper *keeper = NULL;
     enum colander_code code;
     sigset_t ends;
-    int number;
 
     sigemptyset(&ends);
+    if (options->log != NULL && strcmp(options->log, "-") != 0)
+        sigaddset(&ends, SIGHUP);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
     pthread_sigmask(SIG_BLOCK, &ends, NULL);
@@ -170,7 +185,7 @@ serve(const struct session *session, const struct server_options *options,
         announce(session, service_address(service),
                  options->certificate != NULL);
         systemd_notify("READY=1");
-        (void)sigwait(&ends, &number);
+        await_end(session, service, &ends);
         systemd_notify("STOPPING=1");
     }
     (void)signal(SIGTERM, SIG_DFL);
@@ -276,9 +291,15 @@ run_serve(struct session *session, const struct arguments *arguments)
     options.runs_shells = arguments_has(arguments, "shell");
     options.backup_to = arguments_value(arguments, "backup-to");
     options.is_read_only = arguments_has(arguments, "read-only");
+    options.log = arguments_value(arguments, "log");
+    options.logs_values = arguments_has(arguments, "log-values");
     if (arguments_number(arguments, "backup-max", &options.backup_max, &err) !=
         COLANDER_OK)
         return session_misused(session, &err);
+    if (options.logs_values && options.log == NULL) {
+        (void)COLANDER_FAIL(&err, COLANDER_INVALID, "--log-values needs --log");
+        return session_misused(session, &err);
+    }
     if (read_network(session, arguments, &options, &token, certificate, &err) !=
         COLANDER_OK)
         status = session_misused(session, &err);
@@ -329,6 +350,11 @@ static const struct argument_option options[] = {
            "of a node: between two checkpoints of a partition (10m)"),
     OPTION_BROKERS,
 #endif
+    OPTION("log", "FILE|-",
+           "append a line of JSON for each request, without the\n"
+           "values in it; - is standard output. SIGHUP opens FILE\n"
+           "again, which was renamed"),
+    OPTION_FLAG("log-values", "with --log: also what was asked for"),
     OPTIONS_END,
 };
 

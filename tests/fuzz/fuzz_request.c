@@ -11,7 +11,6 @@
 #include "fuzz/fuzz.h"
 #include "serve/parameters.h"
 #include "serve/question.h"
-#include "serve/words.h"
 
 /* A character that is neither a quote nor escaped is where it was. */
 static void

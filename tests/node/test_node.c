@@ -275,7 +275,7 @@ put_much(const struct place *place, int count, int number)
             rd_kafka_producev(place->brokers.client, RD_KAFKA_V_TOPIC("p"),
                               RD_KAFKA_V_PARTITION(id % PARTITIONS),
                               RD_KAFKA_V_KEY(key, strlen(key)),
-                RD_KAFKA_V_VALUE((void *)text, sizeof(text)),
+                              RD_KAFKA_V_VALUE((void *)text, sizeof(text)),
                               RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                               RD_KAFKA_V_END),
             RD_KAFKA_RESP_ERR_NO_ERROR);

@@ -7,6 +7,9 @@
 
 #define FIND_ALL "GET /find/rows HTTP/1.1\r\nHost: x\r\n"
 #define CLOSES "Connection: close\r\n\r\n"
+#define FIND_FROM_ELSEWHERE                                                    \
+    "GET /find/rows HTTP/1.1\r\nHost: 127.0.0.1\r\n"                           \
+    "Authorization: Bearer " SERVED_TOKEN "\r\nConnection: close\r\n\r\n"
 #define STOP_MS 300
 
 /* Asserts that a body has all rows of generation "a" and its last frame. */
@@ -123,8 +126,7 @@ SERVED_TEST(a_client_that_leaves_ends_its_find)
         int fd = i % 2 == 0 ? client_local(served) : client_network(served);
         char start[64];
 
-        client_say(fd, "GET /find/rows HTTP/1.1\r\nHost: 127.0.0.1\r\n"
-                       "Authorization: Bearer " SERVED_TOKEN "\r\n\r\n");
+        client_say(fd, FIND_FROM_ELSEWHERE);
         if (i % 4 < 2) /* others leave before the first byte, or after */
             client_read(fd, start, 9);
         ZERO(close(fd));
@@ -229,6 +231,59 @@ SERVED_TEST(an_end_waits_for_answers)
     assert_true(unchunk(body_of(reply)));
     assert_all_rows(body_of(reply));
     free(reply);
+}
+
+/* Replies that need no token are not among the answers that may be under way:
+ * strangers who do not read theirs keep no others away. */
+SERVED_TEST(strangers_who_do_not_read_keep_no_others_away)
+{
+    static const char ask[] = "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
+    struct pollfd one = {.events = POLLOUT};
+    size_t at = 0;
+
+    served->options.answer_max = 1;
+    served_start(served);
+    one.fd = client_network(served);
+    while (poll(&one, 1, 1000) == 1) {
+        ssize_t sent = send(one.fd, ask + at, sizeof(ask) - 1 - at,
+                            MSG_NOSIGNAL | MSG_DONTWAIT);
+
+        if (sent < 0)
+            break;
+        at = (at + (size_t)sent) % (sizeof(ask) - 1);
+    }
+    assert_int_equal(client_status(served, "/get/rows?key=5"), 200);
+    ZERO(close(one.fd));
+}
+
+/* More than the kernel holds is taken in several times the limit, but never
+ * nothing for so long. A client that takes nothing is cut off. */
+SERVED_TEST(a_reader_may_be_slow_but_not_stand_still)
+{
+    static char bytes[64 << 10];
+    size_t size = 0, cut_size = 0, got;
+    int fd, still;
+
+    served->options.request_ms = 300;
+    served->options.stall_ms = 1500;
+    served_write(served, SERVED_ROWS, 4 * SERVED_ROWS, "a");
+    served_start(served);
+    fd = client_network(served);
+    still = client_network(served);
+    client_say(still, FIND_FROM_ELSEWHERE);
+    client_say(fd, FIND_FROM_ELSEWHERE);
+    client_read(still, bytes, 9);
+    for (int i = 0; i < 30; i++, usleep(200000))
+        size += client_read(fd, bytes, sizeof(bytes));
+    while ((got = client_read(fd, bytes, sizeof(bytes))) > 0)
+        size += got;
+    ZERO(close(fd));
+    assert_true(size > (size_t)5 * SERVED_ROWS * 200);
+    while ((got = client_read(still, bytes, sizeof(bytes))) > 0)
+        cut_size += got; /* what was on its way */
+    ZERO(close(still));
+    assert_true(cut_size < size / 2);
+    client_awaits(served, "/metrics", NO_ANSWERS);
 }
 
 SERVED_TEST(requests_on_one_connection_are_answered_in_order)

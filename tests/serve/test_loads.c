@@ -418,6 +418,58 @@ SERVED_TEST(a_failed_load_does_not_wait_for_a_client_that_pauses)
     assert_posts(served, "/load/new", "{\"n\":1}\n", 200, "\"rows\":1");
 }
 
+/* A client may close its sending side when it has sent all: it is answered,
+ * also if the load takes a while, through the socket or by TCP. */
+SERVED_TEST(a_client_that_has_sent_all_may_say_so)
+{
+    start(served);
+    for (int i = 0; i < 2; i++) {
+        int fd = i == 0 ? client_local(served) : client_network(served);
+        char *reply;
+
+        atomic_store(&is_held, true);
+        client_say(fd, "POST /load/new HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                       "Authorization: Bearer " SERVED_TOKEN "\r\n"
+                       "Content-Length: 8\r\n\r\n{\"n\":1}\n");
+        ZERO(shutdown(fd, SHUT_WR));
+        await(&begun_count, i + 1);
+        usleep(500000); /* the server looks twice */
+        atomic_store(&is_held, false);
+        reply = client_rest(fd);
+        assert_int_equal(reply_status(reply), 200);
+        assert_non_null(strstr(reply, "{\"rows\":1}"));
+        free(reply);
+    }
+}
+
+/* A client from elsewhere may send slowly. If nothing comes it is cut off. */
+SERVED_TEST(a_body_from_elsewhere_does_not_pause_for_long)
+{
+    static const char head[] = "POST /load/new HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+                               "Authorization: Bearer " SERVED_TOKEN "\r\n"
+                               "Content-Length: 80\r\n\r\n";
+    char byte;
+    char *reply;
+    int fd;
+
+    served->options.request_ms = 1000;
+    start(served);
+    fd = client_network(served);
+    client_say(fd, head);
+    for (int i = 0; i < 10; i++, usleep(300000))
+        client_say(fd, "{\"n\":1}\n");
+    ZERO(shutdown(fd, SHUT_WR));
+    reply = client_rest(fd);
+    assert_int_equal(reply_status(reply), 200);
+    free(reply);
+    fd = client_network(served);
+    client_say(fd, head);
+    client_say(fd, "{\"n\":1}\n");
+    assert_int_equal(client_read(fd, &byte, 1), 0);
+    ZERO(close(fd));
+    await(&ended_count, 2);
+}
+
 /* Sends up to `size` bytes of lines, without waiting for long. */
 static size_t
 send_what_is_taken(int fd, const char *lines, size_t size)

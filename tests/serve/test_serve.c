@@ -216,7 +216,10 @@ SERVED_TEST(a_token_is_read_from_a_file_of_its_owner)
     write_file(path, SERVED_TOKEN "\n", 0600);
     OK(token_read(path, &token, why()));
     assert_string_equal(token.text, SERVED_TOKEN);
-    write_file(path, SERVED_TOKEN, 0640);
+    write_file(path, SERVED_TOKEN "\r\n", 0640); /* as systemd passes it */
+    OK(token_read(path, &token, why()));
+    assert_string_equal(token.text, SERVED_TOKEN);
+    write_file(path, SERVED_TOKEN, 0660);
     FAILS(token_read(path, &token, why()), COLANDER_INVALID);
     write_file(path, SERVED_TOKEN, 0604);
     FAILS(token_read(path, &token, why()), COLANDER_INVALID);
@@ -227,6 +230,19 @@ SERVED_TEST(a_token_is_read_from_a_file_of_its_owner)
     memset(longer, 'a', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     write_file(path, longer, 0600);
+    FAILS(token_read(path, &token, why()), COLANDER_INVALID);
+    longer[TOKEN_SIZE_MAX] = '\0';
+    write_file(path, longer, 0600);
+    OK(token_read(path, &token, why()));
+    assert_string_equal(token.text, longer);
+    memcpy(longer + TOKEN_SIZE_MAX, "\r\n", 3);
+    write_file(path, longer, 0600);
+    OK(token_read(path, &token, why()));
+    assert_int_equal(strlen(token.text), TOKEN_SIZE_MAX);
+    memcpy(longer + TOKEN_SIZE_MAX, "a\n", 3);
+    write_file(path, longer, 0600);
+    FAILS(token_read(path, &token, why()), COLANDER_INVALID);
+    write_file(path, SERVED_TOKEN "\n\nmore", 0600);
     FAILS(token_read(path, &token, why()), COLANDER_INVALID);
     FAILS(token_read(served->directory, &token, why()), COLANDER_INVALID);
 }
