@@ -5,7 +5,6 @@
 #include "columns/rows.h"
 #include "core/array.h"
 
-#include <regex.h>
 #include <stdlib.h>
 
 /* ------------------------------------------------------------- reading --- */
@@ -150,23 +149,43 @@ parse_json(struct literals *literals, const char *source, size_t *offset,
 
 /* ------------------------------------------------------------ literals --- */
 
-/* Sets *is to whether the text is a value of JSON, or must be one. */
-static enum colander_code
-is_json(const char *source, bool *is, struct colander_error *err)
+/* Passes digits. Returns false if there are none. */
+static bool
+pass_digits(const char **at)
 {
-    regex_t scalar;
+    const size_t count = strspn(*at, "0123456789");
 
-    *is = source[0] == '"' || source[0] == '[';
-    if (*is)
-        return COLANDER_OK;
-    if (regcomp(&scalar,
-                "^(null|true|false|"
-                "-?(0|[1-9][0-9]*)([.][0-9]+)?([eE][-+]?[0-9]+)?)$",
-                REG_EXTENDED | REG_NOSUB) != 0)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a value");
-    *is = regexec(&scalar, source, 0, NULL, 0) == 0;
-    regfree(&scalar);
-    return COLANDER_OK;
+    *at += count;
+    return count > 0;
+}
+
+static bool
+is_number(const char *at)
+{
+    at += *at == '-';
+    if (*at == '0')
+        at++;
+    else if (!pass_digits(&at))
+        return false;
+    if (*at == '.') {
+        at++;
+        if (!pass_digits(&at))
+            return false;
+    }
+    if (*at != 'e' && *at != 'E')
+        return *at == '\0';
+    at++;
+    at += *at == '-' || *at == '+';
+    return pass_digits(&at) && *at == '\0';
+}
+
+/* Whether the text is a value of JSON, or must be one. */
+static bool
+is_json(const char *source)
+{
+    return source[0] == '"' || source[0] == '[' ||
+           strcmp(source, "null") == 0 || strcmp(source, "true") == 0 ||
+           strcmp(source, "false") == 0 || is_number(source);
 }
 
 /* Whether the text begins with what was probably meant as an operator, or with
@@ -242,12 +261,7 @@ enum colander_code
 literals_parse(struct literals *literals, const char *source, size_t *offset,
                struct colander_error *err)
 {
-    bool as_json;
-    enum colander_code code = is_json(source, &as_json, err);
-
-    return code == COLANDER_OK
-               ? parse_as(literals, source, as_json, offset, err)
-               : code;
+    return parse_as(literals, source, is_json(source), offset, err);
 }
 
 enum colander_code

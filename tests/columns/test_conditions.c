@@ -132,6 +132,9 @@ TEST(each_form_meets_the_rows_it_names)
         "profile.city=Houston",
         "user=[\"Jones\",\"Smith\"]",
         "likes=[ 4 , 5 ]",
+        "score=25e-1",
+        "score=0.25E+1",
+        "likes>-0.5",
         NULL,
     };
 
@@ -149,6 +152,8 @@ TEST(no_form_meets_other_rows)
         "user=[\"J\"]", "user=[]",     "likes=[\"5\"]", "hex=5",
         "hex=5E0",      "hex=5.0e0",   "hex!=5e0",      "likes!=5e0",
         "hex<6e0",      "hex>=5e0",    "tags[]>=5",     "hex=[5]",
+        "likes=05",     "likes=5.",    "likes=5e",      "likes=+5",
+        "likes=5.0.0",  "likes=5x",    "likes=5e+",     "likes<-.5",
         NULL,
     };
 
