@@ -9,7 +9,7 @@
 #define RECORDS 10 /* of each */
 
 static void
-start_three(struct cluster *it)
+start_three(struct mock_brokers *it)
 {
     start(it);
     snprintf(it->address, sizeof(it->address), "kafka://%s/p",
@@ -29,8 +29,9 @@ start_three(struct cluster *it)
 /* Reads the partitions to their end, and writes the marks. */
 static enum colander_code
 read_some(struct store_fixture *fixture, struct colander_family *family,
-          const struct cluster *it, const int32_t *partitions, size_t count,
-          int counts[PARTITIONS], struct topic_reader_state *state)
+          const struct mock_brokers *it, const int32_t *partitions,
+          size_t count, int counts[PARTITIONS],
+          struct topic_reader_state *state)
 {
     const struct topic_reader_options options = {
         .brokers = {.address = it->address},
@@ -92,7 +93,7 @@ FIXTURE_TEST(only_the_partitions_asked_for_are_read_and_marked)
     static const int32_t two[] = {2, 1};
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct topic_reader_state state;
-    struct cluster it;
+    struct mock_brokers it;
     int counts[PARTITIONS];
 
     start_three(&it);
@@ -124,7 +125,7 @@ FIXTURE_TEST(a_partition_that_is_not_there_is_not_found)
     static const int32_t three[] = {0, PARTITIONS};
     SCOPED_FAMILY family = fixture_family(fixture, "rows");
     struct topic_reader_state state;
-    struct cluster it;
+    struct mock_brokers it;
     int counts[PARTITIONS];
 
     start_three(&it);

@@ -85,6 +85,7 @@ put(const struct place *place, int id, int number)
     assert_int_equal(
         rd_kafka_producev(place->brokers.client, RD_KAFKA_V_TOPIC("p"),
                           RD_KAFKA_V_PARTITION(id % PARTITIONS),
+                          RD_KAFKA_V_KEY(key, strlen(key)),
                           RD_KAFKA_V_VALUE((void *)text, strlen(text)),
                           RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                           RD_KAFKA_V_END),
