@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 
 #define LOOK_MS 200
+#define CUT_NS (UINT64_C(1000) * 1000000)
 
 struct visitor {
     struct visitor *next;
@@ -26,6 +27,7 @@ struct visitor {
     uint64_t since_ns;     /* that a request is waited for, or that nothing of
                             * the answer was taken */
     int queued;            /* bytes that were sent and not taken, then */
+    uint64_t cut_ns;       /* when nothing more came of a request; 0: it may */
 };
 
 struct visitors {
@@ -70,11 +72,29 @@ is_stalled(const struct visitors *visitors, struct visitor *visitor,
     return now - visitor->since_ns > visitors->stall_ns;
 }
 
+/* Whether a client has closed its sending side in the middle of a request. One
+ * that has come whole is answered: so it may be read for a while. */
+static bool
+is_cut(struct visitor *visitor, uint64_t now)
+{
+    struct pollfd one = {visitor->fd, POLLRDHUP, 0};
+    int unread = 0;
+
+    (void)ioctl(visitor->fd, SIOCINQ, &unread);
+    if (unread > 0 || poll(&one, 1, 0) <= 0 ||
+        (one.revents & (POLLRDHUP | POLLHUP | POLLERR)) == 0)
+        visitor->cut_ns = 0;
+    else if (visitor->cut_ns == 0)
+        visitor->cut_ns = now;
+    return visitor->cut_ns != 0 && now - visitor->cut_ns > CUT_NS;
+}
+
 static void
 look_at(const struct visitors *visitors, struct visitor *visitor, uint64_t now)
 {
     if (visitor->answer == NULL) {
-        if (now - visitor->since_ns > visitors->request_ns)
+        if (now - visitor->since_ns > visitors->request_ns ||
+            is_cut(visitor, now))
             (void)shutdown(visitor->fd, SHUT_RDWR);
     } else if (has_left(visitor)) {
         answer_stop(visitor->answer, ANSWER_LEFT);

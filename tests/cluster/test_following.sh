@@ -12,8 +12,12 @@ export XDG_STATE_HOME=$work/state
 # Need not be installed.
 # shellcheck disable=SC2317 # the page has it
 kcat() {
+    local text=$*
     cat >"$work/records"
-    brokers put people 0 "$work/records"
+    case $text in
+    *"-H op="*) brokers op people 0 "$work/records" "${text##*-H op=}" ;;
+    *) brokers put people 0 "$work/records" ;;
+    esac
 }
 
 check_page following.md 7
