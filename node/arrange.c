@@ -72,7 +72,7 @@ list_nodes(struct node *node, struct colander_error *err)
 }
 
 /* Fills `order` with the indexes of the nodes that should have a partition, the
- * first ones first: all of them, of which the first replica_count own it. */
+ * first ones first, of which the first replica_count own it. */
 static size_t
 order_nodes(const struct node *node, const struct cluster_family *family,
             uint32_t partition, size_t order[CLUSTER_REPLICAS_MAX])
@@ -85,6 +85,17 @@ order_nodes(const struct node *node, const struct cluster_family *family,
         names[i] = node->nodes[i].name;
     return placement_owners(family->name, partition, names, count,
                             CLUSTER_REPLICAS_MAX, order);
+}
+
+/* Reads the partition at this node, if it serves it. */
+static void
+try_node(const struct member *other, struct route *route)
+{
+    const char *text = (const char *)other->text.data;
+
+    if (!other->is_self && other->text.size > 0 && text[0] != '\n' &&
+        serves(other, route->partition))
+        route->address = text;
 }
 
 /* Chooses where a partition is read: here, if it is up to date or no one else
@@ -103,13 +114,10 @@ choose_route(const struct node *node, const struct node_family *family,
     if (route->store != NULL && is_caught_up)
         return;
     count = order_nodes(node, &family->definition, number, order);
-    for (size_t i = 0; i < count && route->address == NULL; i++) {
-        const struct member *other = &node->nodes[order[i]];
-
-        if (!other->is_self && other->text.size > 0 &&
-            serves(other, route->partition))
-            route->address = (const char *)other->text.data;
-    }
+    for (size_t i = 0; i < count && route->address == NULL; i++)
+        try_node(&node->nodes[order[i]], route);
+    for (size_t i = 0; i < node->node_count && route->address == NULL; i++)
+        try_node(&node->nodes[i], route); /* those after so many, too */
 }
 
 /* Names of partitions and addresses of nodes, that routes borrow. */
@@ -326,7 +334,7 @@ is_own(const struct node *node, const struct node_family *family,
 
     (void)snprintf(name, sizeof(name), "%s/%04" PRIu32, definition->name,
                    number);
-    *is_served = true;
+    *is_served = count > 0;
     for (size_t i = 0; i < count && i < definition->replica_count; i++) {
         const struct member *member = &node->nodes[order[i]];
 
@@ -352,11 +360,17 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
     if (partition == NULL)
         return owns ? start_partition(node, family, number, err) : COLANDER_OK;
     if (partition_has_ended(partition)) {
+        enum colander_code code;
+
+        if (pthread_mutex_trylock(&node->saving) != 0)
+            return COLANDER_OK; /* it may be looked at: next time */
         pthread_mutex_lock(&node->mutex);
         family->partitions[number] = NULL;
         pthread_mutex_unlock(&node->mutex);
         partition_join(partition);
-        return partition_free(partition, err);
+        code = partition_free(partition, err);
+        pthread_mutex_unlock(&node->saving);
+        return code;
     }
     if (!owns && is_served)
         partition_stop(partition, true);
@@ -374,18 +388,31 @@ node_arrange(struct node *node, struct colander_error *err)
             struct node_family *family = node->families[i];
             const uint32_t count = family->definition.partition_count;
 
-            for (uint32_t j = 0; j < count && code == COLANDER_OK; j++)
-                code = arrange_one(node, family, j, err);
+            for (uint32_t j = 0; j < count; j++) {
+                struct colander_error found;
+                const enum colander_code arranged =
+                    arrange_one(node, family, j, &found);
+
+                if (code == COLANDER_OK && arranged != COLANDER_OK)
+                    code = COLANDER_FAIL(err, arranged, "%s", found.message);
+            }
         }
     }
     node_route(node);
     return code;
 }
 
+/* What a node says. */
+struct said {
+    struct colander_buffer text;
+    bool is_short; /* of memory */
+};
+
 static void
 add_served(void *context, struct partition *partition)
 {
-    struct colander_buffer *text = context;
+    struct said *said = context;
+    struct colander_buffer *text = &said->text;
     bool is_caught_up;
 
     if (partition_store(partition, &is_caught_up) == NULL || !is_caught_up)
@@ -394,25 +421,26 @@ add_served(void *context, struct partition *partition)
                                strlen(partition_name(partition)),
                                NULL) != COLANDER_OK ||
         colander_buffer_append(text, "\n", 1, NULL) != COLANDER_OK)
-        colander_buffer_release(text); /* next time */
+        said->is_short = true;
 }
 
 enum colander_code
 node_say(struct node *node, struct colander_error *err)
 {
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct said said = {COLANDER_BUFFER_EMPTY, false};
     enum colander_code code;
 
     if (node->members == NULL)
         return COLANDER_OK;
-    code = colander_buffer_append(&text, node->address, strlen(node->address),
-                                  err);
+    code = colander_buffer_append(&said.text, node->address,
+                                  strlen(node->address), err);
     if (code == COLANDER_OK)
-        code = colander_buffer_append(&text, "\n", 1, err);
+        code = colander_buffer_append(&said.text, "\n", 1, err);
     if (code == COLANDER_OK)
-        node_visit_partitions(node, add_served, &text);
-    if (code == COLANDER_OK && text.size > 0)
-        code = members_say(node->members, colander_buffer_slice(&text), err);
-    colander_buffer_release(&text);
+        node_visit_partitions(node, add_served, &said);
+    if (code == COLANDER_OK && !said.is_short) /* else it is said next time */
+        code =
+            members_say(node->members, colander_buffer_slice(&said.text), err);
+    colander_buffer_release(&said.text);
     return code;
 }

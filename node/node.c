@@ -69,11 +69,17 @@ check_cluster(const struct node *node, struct colander_error *err)
     if (asprintf(&path, "%s/" CLUSTER_ID, node->directory) < 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a path");
     file = fopen(path, "re");
+    if (file == NULL && errno != ENOENT)
+        code = fail_at(path, "read", err);
     if (file != NULL) {
         if (fgets(text, sizeof(text), file) == NULL)
             text[0] = '\0';
         text[strcspn(text, "\n")] = '\0';
         (void)fclose(file);
+    }
+    if (code != COLANDER_OK) {
+        free(path);
+        return code;
     }
     if (text[0] != '\0' && strcmp(text, id) != 0) {
         code = COLANDER_FAIL(err, COLANDER_INVALID,
@@ -102,17 +108,19 @@ say(const struct node *node, const struct colander_error *err)
 }
 
 /* Returns the partitions that there are, ended by NULL, for the thread that
- * frees them. */
+ * frees them, or under the lock `saving`. */
 static struct partition **
 list_partitions(struct node *node, struct colander_error *err)
 {
     struct partition **list;
     size_t count = 0;
 
+    pthread_mutex_lock(&node->mutex);
     for (size_t i = 0; i < node->family_count; i++)
         count += node->families[i]->definition.partition_count;
     list = calloc(count + 1, sizeof(struct partition *));
     if (list == NULL) {
+        pthread_mutex_unlock(&node->mutex);
         (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                             "no memory for partitions");
         return NULL;
@@ -126,6 +134,7 @@ list_partitions(struct node *node, struct colander_error *err)
                 list[count++] = family->partitions[j];
         }
     }
+    pthread_mutex_unlock(&node->mutex);
     return list;
 }
 
@@ -166,36 +175,42 @@ wait_on(struct node *node, unsigned wait_ms)
     return goes_on;
 }
 
+/* Makes checkpoints now and then. */
+static void *
+save(void *context)
+{
+    struct node *node = context;
+    const unsigned given = node->options.checkpoint_ms;
+
+    while (wait_on(node, given > 0 ? given : CHECKPOINT_MS)) {
+        pthread_mutex_lock(&node->saving);
+        (void)!checkpoint_all(node, NULL);
+        pthread_mutex_unlock(&node->saving);
+    }
+    return NULL;
+}
+
 static void *
 keep(void *context)
 {
     struct node *node = context;
     const struct node_options *options = &node->options;
     const unsigned look_ms = options->look_ms > 0 ? options->look_ms : LOOK_MS;
-    const unsigned checkpoint_ms =
-        options->checkpoint_ms > 0 ? options->checkpoint_ms : CHECKPOINT_MS;
     const unsigned say_ms = options->say_ms > 0 ? options->say_ms : SAY_MS;
-    unsigned step_ms = look_ms < checkpoint_ms ? look_ms : checkpoint_ms;
     uint64_t looked = clock_us();
-    uint64_t saved = looked;
     struct colander_error err;
 
-    step_ms = say_ms < step_ms ? say_ms : step_ms;
     do {
         if (clock_us() - looked >= look_ms * UINT64_C(1000)) {
             looked = clock_us();
             if (node_look_for_families(node, &err) != COLANDER_OK)
                 say(node, &err);
         }
-        if (clock_us() - saved >= checkpoint_ms * UINT64_C(1000)) {
-            saved = clock_us();
-            (void)!checkpoint_all(node, NULL);
-        }
         if (node_arrange(node, &err) != COLANDER_OK)
             say(node, &err);
         if (node_say(node, &err) != COLANDER_OK)
             say(node, &err);
-    } while (wait_on(node, step_ms));
+    } while (wait_on(node, say_ms < look_ms ? say_ms : look_ms));
     return NULL;
 }
 
@@ -233,7 +248,11 @@ start(struct node *node, struct colander_error *err)
         node->routes.ca_file = node->options.ca_file;
         code = routing_open(&node->routes, &node->routing, err);
     }
-    return code == COLANDER_OK ? node_look_for_families(node, err) : code;
+    if (code == COLANDER_OK)
+        code = node_look_for_families(node, err);
+    if (code == COLANDER_OK)
+        node_route(node); /* what is not there yet is missing, not empty */
+    return code;
 }
 
 /* Begins to tell other nodes of this one, and to hear of them. */
@@ -272,8 +291,11 @@ node_join(struct node *node, const char *address, struct colander_error *err)
     if (address != NULL && strchr(address, '\n') != NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the address of a node is one line");
+    if (node->options.name != NULL && (address == NULL || address[0] == '\0'))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a node that others know needs an address");
     if (node->options.name != NULL) {
-        node->address = strdup(address == NULL ? "" : address);
+        node->address = strdup(address);
         code = node->address == NULL
                    ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
                    : meet_others(node, err);
@@ -281,6 +303,9 @@ node_join(struct node *node, const char *address, struct colander_error *err)
     if (code == COLANDER_OK && thread_create(&node->keeper, keep, node) != 0)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
     node->has_keeper = code == COLANDER_OK;
+    if (code == COLANDER_OK && thread_create(&node->saver, save, node) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    node->has_saver = code == COLANDER_OK;
     return code;
 }
 
@@ -297,6 +322,7 @@ node_open(const struct node_options *options, struct node **node,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a node");
     opened->options = *options;
     opened->lock = -1;
+    pthread_mutex_init(&opened->saving, NULL);
     pthread_mutex_init(&opened->routing_lock, NULL);
     pthread_mutex_init(&opened->mutex, NULL);
     pthread_condattr_init(&clock);
@@ -350,6 +376,8 @@ stop_all(struct node *node)
     pthread_mutex_unlock(&node->mutex);
     if (node->has_keeper)
         (void)pthread_join(node->keeper, NULL);
+    if (node->has_saver)
+        (void)pthread_join(node->saver, NULL);
     node_visit_partitions(node, stop_one, NULL);
     while ((list = list_partitions(node, NULL)) == NULL)
         (void)usleep(NODE_AGAIN_US);
@@ -417,6 +445,7 @@ node_close(struct node *node, struct colander_error *err)
     pthread_cond_destroy(&node->woken);
     pthread_mutex_destroy(&node->mutex);
     pthread_mutex_destroy(&node->routing_lock);
+    pthread_mutex_destroy(&node->saving);
     free(node->settings);
     free(node->topic);
     free(node->address);

@@ -34,6 +34,9 @@ struct node {
     struct members *members; /* NULL: it is alone */
     pthread_t keeper;        /* starts, ends and frees partitions */
     bool has_keeper;
+    pthread_t saver; /* makes checkpoints */
+    bool has_saver;
+    pthread_mutex_t saving; /* while it does; and while one is freed */
 
     /* Taken before the other one. */
     pthread_mutex_t routing_lock; /* of routing_set, and */

@@ -26,6 +26,8 @@ struct partition {
     char *name;            /* FAMILY/0017 */
     char *path;            /* of the store */
     char *fresh_path;      /* of one that is being restored */
+    char *old_path;        /* of one that is being removed */
+    char *damaged_path;    /* of one that could not be opened */
     char *objects;         /* the address of its checkpoints */
     char *log;             /* the address of its topic */
     char *rejects;         /* the name of the family of rejected records */
@@ -39,6 +41,9 @@ struct partition {
     uint64_t *numbers; /* of the checkpoints there are; of the thread */
     size_t number_count;
     size_t number_capacity;
+    uint64_t *bad; /* those that are damaged */
+    size_t bad_count;
+    size_t bad_capacity;
     pthread_mutex_t checkpointing; /* one at a time */
 
     pthread_mutex_t lock; /* of what follows */
@@ -144,23 +149,54 @@ list_checkpoints(struct partition *partition, struct colander_error *err)
     return cluster_list(partition->objects, note_checkpoint, partition, err);
 }
 
-/* Restores the newest checkpoint that is not damaged, if there is one. Without
- * one the log has it all. */
+static bool
+is_known_bad(const struct partition *partition, uint64_t number)
+{
+    for (size_t i = 0; i < partition->bad_count; i++) {
+        if (partition->bad[i] == number)
+            return true;
+    }
+    return false;
+}
+
 static enum colander_code
-restore(struct partition *partition, struct colander_error *err)
+note_bad(struct partition *partition, uint64_t number,
+         struct colander_error *err)
+{
+    const enum colander_code code =
+        array_reserve(&partition->bad, partition->bad_count,
+                      &partition->bad_capacity, 1, err);
+
+    if (code == COLANDER_OK)
+        partition->bad[partition->bad_count++] = number;
+    return code;
+}
+
+/* Restores, beside the store, the newest checkpoint that has more than the
+ * records before `above` and is not damaged. *found: there is one. */
+static enum colander_code
+fetch(struct partition *partition, int64_t above, bool *found,
+      struct colander_error *err)
 {
     struct colander_backup restored;
     struct colander_error damage;
     char text[700];
     enum colander_code code = list_checkpoints(partition, err);
-    enum colander_code made = COLANDER_CORRUPT;
 
+    *found = false;
     for (size_t i = partition->number_count;
-         i > 0 && made == COLANDER_CORRUPT && code == COLANDER_OK; i--) {
+         i > 0 && !*found && code == COLANDER_OK; i--) {
+        const uint64_t number = partition->numbers[i - 1];
+        enum colander_code made;
+
+        if ((int64_t)number - 1 <= above)
+            break;
+        if (is_known_bad(partition, number))
+            continue;
         code = remove_folder(partition->fresh_path, err);
         if (code != COLANDER_OK)
             break;
-        made = cluster_restore(partition->objects, partition->numbers[i - 1],
+        made = cluster_restore(partition->objects, number,
                                partition->fresh_path, &restored, &damage);
         if (made == COLANDER_OK)
             (void)snprintf(text, sizeof(text),
@@ -169,13 +205,23 @@ restore(struct partition *partition, struct colander_error *err)
         else
             (void)snprintf(text, sizeof(text), "%s", damage.message);
         say(partition, text);
-        if (made != COLANDER_OK && made != COLANDER_CORRUPT)
-            return COLANDER_FAIL(err, made, "%s", damage.message);
+        *found = made == COLANDER_OK;
+        if (made == COLANDER_CORRUPT)
+            code = note_bad(partition, number, err);
+        else if (made != COLANDER_OK)
+            code = COLANDER_FAIL(err, made, "%s", damage.message);
     }
-    if (code == COLANDER_OK && made == COLANDER_OK &&
-        rename(partition->fresh_path, partition->path) != 0)
-        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s",
-                             partition->fresh_path, strerror(errno));
+    return code;
+}
+
+static enum colander_code
+move(const char *from, const char *to, struct colander_error *err)
+{
+    enum colander_code code = remove_folder(to, err);
+
+    if (code == COLANDER_OK && rename(from, to) != 0)
+        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s", from,
+                             strerror(errno));
     return code;
 }
 
@@ -185,15 +231,26 @@ open_store(struct partition *partition, struct colander_store **store,
 {
     struct colander_options options;
     struct stat status;
+    bool found = false;
     enum colander_code code = make_parent(partition, err);
 
+    if (code == COLANDER_OK)
+        code = remove_folder(partition->old_path, err);
     if (code == COLANDER_OK && stat(partition->path, &status) != 0)
-        code = restore(partition, err);
+        code = fetch(partition, -1, &found, err);
+    if (code == COLANDER_OK && found) /* without one the log has it all */
+        code = move(partition->fresh_path, partition->path, err);
+    if (code != COLANDER_OK)
+        return code;
     colander_options_init(&options);
     options.budget = partition->setup.budget;
-    return code == COLANDER_OK
-               ? colander_store_open(partition->path, &options, store, err)
-               : code;
+    code = colander_store_open(partition->path, &options, store, err);
+    if (code == COLANDER_CORRUPT) { /* checkpoints and the log have its rows */
+        say(partition, "its store is damaged, and kept as NUMBER.damaged");
+        if (move(partition->path, partition->damaged_path, NULL) != COLANDER_OK)
+            say(partition, "it cannot be moved");
+    }
+    return code;
 }
 
 /* Opens store and family, and makes them known. */
@@ -361,27 +418,36 @@ follow(struct partition *partition, bool *is_store_bad,
     return code;
 }
 
+/* Others should be asked from now on. */
+static void
+fall_behind(struct partition *partition)
+{
+    pthread_mutex_lock(&partition->lock);
+    partition->state.is_caught_up = false;
+    pthread_mutex_unlock(&partition->lock);
+}
+
 /* Gives up the store for a newer checkpoint, if there is one: the log has not
  * what comes after the records of the store any more. *is_given_up: the next
- * open restores that. */
+ * open is of that. */
 static enum colander_code
 give_up_store(struct partition *partition, bool *is_given_up,
               struct colander_error *err)
 {
     struct node_partition state;
-    enum colander_code code = list_checkpoints(partition, err);
+    bool found;
+    enum colander_code code;
 
-    partition_state(partition, &state);
     *is_given_up = false;
-    if (code != COLANDER_OK || state.checkpoint <= state.applied)
+    partition_state(partition, &state);
+    code = fetch(partition, state.applied, &found, err);
+    if (code != COLANDER_OK || !found)
         return code;
     code = end_store(partition, err);
     if (code == COLANDER_OK)
-        code = remove_folder(partition->fresh_path, err);
-    if (code == COLANDER_OK &&
-        rename(partition->path, partition->fresh_path) != 0)
-        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s",
-                             partition->path, strerror(errno));
+        code = move(partition->path, partition->old_path, err);
+    if (code == COLANDER_OK)
+        code = move(partition->fresh_path, partition->path, err);
     *is_given_up = code == COLANDER_OK;
     return code;
 }
@@ -408,7 +474,9 @@ remove_store(struct partition *partition)
     enum colander_code code = end_store(partition, &err);
 
     if (code == COLANDER_OK)
-        code = remove_folder(partition->path, &err);
+        code = move(partition->path, partition->old_path, &err);
+    if (code == COLANDER_OK)
+        code = remove_folder(partition->old_path, &err);
     say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
 }
 
@@ -434,6 +502,8 @@ run(void *context)
         if (partition->is_stopped || code == COLANDER_OK)
             break;
         set_phase(partition, NODE_WAITING, err.message);
+        if (code == COLANDER_CORRUPT)
+            fall_behind(partition);
         if (strcmp(err.message, last.message) != 0)
             say(partition, err.message);
         last = err;
@@ -465,7 +535,7 @@ partition_state(struct partition *partition, struct node_partition *state)
 
         topic_reader_state(partition->reader, &reading);
         state->lag = reading.lag;
-        if (reading.lag == 0)
+        if (reading.lag == 0 && !reading.is_cut_off)
             partition->state.is_caught_up = state->is_caught_up = true;
         if (reading.is_cut_off)
             (void)snprintf(state->problem, sizeof(state->problem),
@@ -517,7 +587,9 @@ partition_checkpoint(struct partition *partition, struct colander_error *err)
     enum colander_code code = COLANDER_OK;
     struct colander_store *store;
 
-    pthread_mutex_lock(&partition->checkpointing); /* keeps the store open */
+    /* It keeps the store open. One that is being closed is not saved. */
+    if (pthread_mutex_trylock(&partition->checkpointing) != 0)
+        return COLANDER_OK;
     partition_state(partition, &state);
     store = store_of(partition);
     if (store != NULL && state.applied > 0 &&
@@ -567,6 +639,9 @@ release(struct partition *partition)
     free(partition->log);
     free(partition->objects);
     free(partition->numbers);
+    free(partition->bad);
+    free(partition->damaged_path);
+    free(partition->old_path);
     free(partition->fresh_path);
     free(partition->path);
     free(partition->name);
@@ -599,30 +674,41 @@ node_settings(const struct cluster *cluster, const struct node_options *options,
     return COLANDER_OK;
 }
 
+/* Returns the path of the store with this after it, or NULL. */
+static char *
+path_of(const struct partition *partition, const char *end)
+{
+    char *path;
+
+    if (partition->name == NULL ||
+        asprintf(&path, "%s/%s%s", partition->setup.directory, partition->name,
+                 end) < 0)
+        return NULL;
+    return path;
+}
+
 static enum colander_code
 prepare(struct partition *partition, struct colander_error *err)
 {
     const struct partition_setup *setup = &partition->setup;
     const struct cluster_family *family = setup->family;
+    struct colander_error err_of_list;
     enum colander_code code;
 
     if (asprintf(&partition->name, "%s/%04" PRIu32, family->name,
                  setup->number) < 0)
         partition->name = NULL;
-    if (partition->name == NULL ||
-        asprintf(&partition->path, "%s/%s", setup->directory, partition->name) <
-            0)
-        partition->path = NULL;
-    if (partition->name == NULL ||
-        asprintf(&partition->fresh_path, "%s/%s.new", setup->directory,
-                 partition->name) < 0)
-        partition->fresh_path = NULL;
+    partition->path = path_of(partition, "");
+    partition->fresh_path = path_of(partition, ".new");
+    partition->old_path = path_of(partition, ".old");
+    partition->damaged_path = path_of(partition, ".damaged");
     if (asprintf(&partition->log, "%s/%s",
                  cluster_definition(setup->cluster)->log, family->topic) < 0)
         partition->log = NULL;
     if (asprintf(&partition->rejects, "%s" REJECTS, family->name) < 0)
         partition->rejects = NULL;
     if (partition->path == NULL || partition->fresh_path == NULL ||
+        partition->old_path == NULL || partition->damaged_path == NULL ||
         partition->log == NULL || partition->rejects == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a partition");
@@ -638,8 +724,9 @@ prepare(struct partition *partition, struct colander_error *err)
                                       setup->number, &partition->objects, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
-    if (code == COLANDER_OK)
-        code = list_checkpoints(partition, err);
+    if (code == COLANDER_OK &&
+        list_checkpoints(partition, &err_of_list) != COLANDER_OK)
+        say(partition, err_of_list.message); /* its store may do without */
     return code;
 }
 

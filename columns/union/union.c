@@ -95,9 +95,12 @@ select_part(const struct view *view, struct members **members,
             at < whole->count &&
             !ends_with(colander_store_path(whole->stores[at]), view->ends[i]))
             at++;
+        for (size_t j = 0; at < whole->count && j < i; j++)
+            at = part->stores[j] == whole->stores[at] ? whole->count : at;
         if (at == whole->count) {
             free(part);
-            return COLANDER_FAIL(err, COLANDER_BUSY, "'%s' is not in '%s'",
+            return COLANDER_FAIL(err, COLANDER_BUSY,
+                                 "'%s' is not in '%s', or only once",
                                  view->ends[i], view->unified->name);
         }
         part->stores[i] = whole->stores[at];

@@ -288,6 +288,30 @@ put_much(const struct place *place, int count, int number)
                      RD_KAFKA_RESP_ERR_NO_ERROR);
 }
 
+PLACE_TEST(a_damaged_store_is_kept_aside_and_made_again)
+{
+    static const char damages[] =
+        "dd if=/dev/zero of=$(ls %s/rows/0001/rocksdb/"
+        "MANIFEST-* | tail -1) bs=1 seek=3 count=8 "
+        "conv=notrunc status=none";
+    char command[sizeof(damages) + 2 * TEMPORARY_SIZE];
+    struct node *node = open_node(place);
+
+    put_rows(place, 0, 300, 1);
+    await(node, 300);
+    OK(node_close(node, why()));
+    (void)snprintf(command, sizeof(command), damages, place->directory);
+    ZERO(system(command));
+    node = open_node(place);
+    put_rows(place, 0, 300, 2);
+    await(node, 600);
+    assert_rows(node, 300, 2);
+    OK(node_close(node, why()));
+    (void)snprintf(command, sizeof(command), "test -d %s/rows/0001.damaged",
+                   place->directory);
+    ZERO(system(command));
+}
+
 PLACE_TEST(a_node_that_the_log_has_left_behind_takes_a_newer_checkpoint)
 {
     char *end = place->directory + strlen(place->directory);

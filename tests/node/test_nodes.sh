@@ -107,7 +107,11 @@ for i in 1 2 3; do await "$i" 500; done
 for i in 1 2 3; do same "$i"; done
 # none has all partitions, and all have some
 for i in 1 2 3; do
-    count=$(find "$work/node$i/rows" -mindepth 1 -maxdepth 1 -name '00*' | wc -l)
+    for ((tries = 0; tries < 300; tries++)); do # until others have taken over
+        count=$(find "$work/node$i/rows" -mindepth 1 -maxdepth 1 -name '00??' | wc -l)
+        { [ "$count" -lt 1 ] || [ "$count" -gt 5 ]; } || break
+        sleep 0.1
+    done
     { [ "$count" -ge 1 ] && [ "$count" -lt 6 ]; } ||
         complain "node $i has $count partitions"
 done
