@@ -386,7 +386,6 @@ UNITED_TEST(writes_are_refused_and_files_are_not_there)
     SCOPED_FAMILY all = rows_of(united->all);
     SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
     SCOPED_BATCH batch = NULL;
-    struct colander_filter_options filters = usual_filters();
     struct colander_backup backup;
     struct colander_check check;
     struct colander_bulk *bulk;
@@ -426,15 +425,10 @@ UNITED_TEST(writes_are_refused_and_files_are_not_there)
     FAILS(colander_family_rename(all, "other", NULL), COLANDER_INVALID);
     FAILS(colander_family_flush(all, NULL), COLANDER_INVALID);
     FAILS(colander_family_compact(all, NULL), COLANDER_INVALID);
-    FAILS(colander_family_set_filters(all, &filters, NULL), COLANDER_READ_ONLY);
     FAILS(colander_store_backup(united->all, united->directories[0], 0, &backup,
                                 NULL),
           COLANDER_INVALID);
     memset(&check, 0, sizeof(check));
-    FAILS(colander_store_check_filters(united->all, false, &check, NULL, NULL,
-                                       NULL),
-          COLANDER_INVALID);
-    OK(colander_family_await_filters(all, NULL));
     FAILS(colander_store_check(united->all, &check, NULL, NULL, NULL),
           COLANDER_INVALID);
 }
