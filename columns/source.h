@@ -85,6 +85,9 @@ colander_store_open_source(const struct colander_source *source,
                            struct colander_store **store,
                            struct colander_error *err);
 
+/* Returns whether the store has one: reads may then wait for other processes. */
+COLANDER_API bool colander_store_has_source(const struct colander_store *store);
+
 /* Does what order_bound does, for any family. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_order_bound(
     struct colander_family *family, const char *path, bool is_descending,

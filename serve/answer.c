@@ -59,10 +59,15 @@ resume(struct answer *answer)
 static void
 submit(struct answer *answer)
 {
+    const struct answers *answers = answer->answers;
+    struct workers *workers = answers->workers;
+
+    if (answer->writer->waits)
+        workers = answers->runners;
+    else if (answer->writer->is_for_peer && answers->peer_workers != NULL)
+        workers = answers->peer_workers;
     answer->is_working = true;
-    workers_submit(answer->writer->waits ? answer->answers->runners
-                                         : answer->answers->workers,
-                   &answer->job);
+    workers_submit(workers, &answer->job);
 }
 
 /* Makes what was written ready to be sent, and has more written. */

@@ -53,6 +53,9 @@ struct writer {
     void (*destroy)(struct writer *writer);
     const char *content_type; /* static */
     bool waits;               /* write appends everything, with answer_flush */
+    bool is_for_peer;         /* which waits for it in one of its workers: so it
+                               * must not wait for those here, which may wait
+                               * for that peer */
     struct body *body;        /* that it reads while it comes; NULL: none */
     bool writes;              /* to the store */
     bool counts_rows;         /* in the next: that were written or are in the
@@ -81,6 +84,7 @@ enum answer_stop {
 struct answers {
     struct workers *workers;
     struct workers *runners;          /* of writers that wait */
+    struct workers *peer_workers;     /* of writers for peers; NULL: workers */
     void (*destroyed)(void *context); /* an answer is gone */
     void *context;
 };

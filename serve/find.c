@@ -1,6 +1,7 @@
 /* See find.h. SPDX-License-Identifier: MIT */
 #include "serve/find.h"
 #include "columns/partitions.h"
+#include "columns/source.h"
 #include "core/clock.h"
 #include "core/fields.h"
 #include "serve/changes.h"
@@ -33,7 +34,8 @@ struct find {
     uint64_t row_count;
     uint64_t skipped;
     bool has_begun;
-    void *hint; /* of the functions for hints; may be NULL */
+    bool may_wait; /* for other processes: not in a connection's thread */
+    void *hint;    /* of the functions for hints; may be NULL */
 };
 
 #define COUNT(name, member) FIELD(UINT64, name, colander_explain, member)
@@ -325,13 +327,26 @@ order_rows(struct find *find, struct answer *answer, struct colander_error *err)
     return code;
 }
 
+static enum colander_code
+check_family(const struct find *find, struct colander_error *err)
+{
+    if (colander_family_exists(find->family))
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'",
+                         colander_family_name(find->family));
+}
+
 /* Starts the find, which may wait for the disk. */
 static enum colander_code
 begin_find(struct find *find, struct answer *answer, struct colander_error *err)
 {
     enum colander_code code =
-        question_resolve(&find->question, find->family, &find->writer.parameter,
-                         &find->writer.offset, err);
+        find->may_wait ? check_family(find, err) : COLANDER_OK;
+
+    if (code != COLANDER_OK)
+        return code;
+    code = question_resolve(&find->question, find->family,
+                            &find->writer.parameter, &find->writer.offset, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -455,8 +470,10 @@ write_row(struct writer *writer, struct answer *answer,
 
     (void)answer;
     *is_end = true;
-    code = question_resolve(&find->question, find->family, &writer->parameter,
-                            &writer->offset, err);
+    code = find->may_wait ? check_family(find, err) : COLANDER_OK;
+    if (code == COLANDER_OK)
+        code = question_resolve(&find->question, find->family,
+                                &writer->parameter, &writer->offset, err);
     if (code != COLANDER_OK)
         return code;
     code = colander_family_get(find->family, question->query.keys.exact, &read,
@@ -498,7 +515,7 @@ destroy_find(struct writer *writer)
     free(find);
 }
 
-/* Opens the family, which must exist. */
+/* Opens the family, which must exist; if it may wait to look, a worker does. */
 static enum colander_code
 open_family(struct find *find, struct server *server, const char *name,
             struct colander_error *err)
@@ -506,9 +523,9 @@ open_family(struct find *find, struct server *server, const char *name,
     enum colander_code code =
         colander_family_open(server->store, name, &find->family, err);
 
-    if (code == COLANDER_OK && !colander_family_exists(find->family))
-        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'", name);
-    return code;
+    find->may_wait = colander_store_has_source(server->store);
+    return code == COLANDER_OK && !find->may_wait ? check_family(find, err)
+                                                  : code;
 }
 
 /* An order that is a mistake would be a column that no row has. */
@@ -558,10 +575,10 @@ make(struct server *server, struct parameters *parameters, bool is_get,
         destroy_find(&find->writer);
         return code;
     }
-    if (is_get)
+    if (is_get && !find->may_wait)
         find->writer.begin = write_row;
-    else if (find->question.order == NULL && !find->question.wants_hints &&
-             is_plain(&find->question))
+    else if (!is_get && !find->may_wait && find->question.order == NULL &&
+             !find->question.wants_hints && is_plain(&find->question))
         find->writer.begin = write_first_rows;
     find->writer.content_type =
         find->question.is_msgpack ? REPLY_MSGPACK : REPLY_JSONL;

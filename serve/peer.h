@@ -25,6 +25,7 @@
  *     w  a reason, or words, as text
  *     f  a failure: a byte, its code, and the message. The last frame
  *     e  the end. The last frame
+ *     h  nothing: rows are still looked for
  *
  * Later versions may add kinds of frames. An older one fails on those.
  *
@@ -52,6 +53,7 @@ enum peer_frame {
     PEER_WORDS = 'w',
     PEER_FAILURE = 'f',
     PEER_END = 'e',
+    PEER_ALIVE = 'h',
 };
 
 #define PEER_FRAME_SIZE 5 /* bytes before those of a frame */

@@ -215,11 +215,14 @@ server_start(struct colander_store *store, const struct server_options *options,
     code = workers_create(options->thread_max, &server->workers, err);
     if (code == COLANDER_OK && options->run != NULL)
         code = workers_create(options->command_max, &server->runners, err);
+    if (code == COLANDER_OK && options->open_parts != NULL)
+        code = workers_create(options->thread_max, &server->peer_workers, err);
     if (code == COLANDER_OK)
         code = visitors_create(options->request_ms, options->stall_ms,
                                &server->visitors, err);
     server->answers.workers = server->workers;
     server->answers.runners = server->runners;
+    server->answers.peer_workers = server->peer_workers;
     server->answers.destroyed = answer_destroyed;
     server->answers.context = server;
     if (code == COLANDER_OK && options->log != NULL)
@@ -268,6 +271,7 @@ server_stop(struct server *server)
     close_door(&server->network);
     workers_destroy(server->workers);
     workers_destroy(server->runners);
+    workers_destroy(server->peer_workers);
     visitors_destroy(server->visitors);
     store_socket_close(&server->socket);
     request_log_close(server->log);

@@ -46,7 +46,8 @@ struct server {
     struct door local;
     struct door network;
     struct workers *workers;
-    struct workers *runners; /* of commands; NULL: none are run */
+    struct workers *runners;      /* of commands; NULL: none are run */
+    struct workers *peer_workers; /* of what peers ask; NULL: `workers` */
     struct visitors *visitors;
     struct answers answers;
     struct request_log *log; /* NULL: none */

@@ -166,6 +166,12 @@ colander_store_open_source(const struct colander_source *source,
     return COLANDER_OK;
 }
 
+bool
+colander_store_has_source(const struct colander_store *store)
+{
+    return store->engine == NULL;
+}
+
 /* Defined by the layer above; NULL where none is linked. */
 #pragma weak store_hooks_create
 
@@ -504,9 +510,9 @@ colander_family_exists(struct colander_family *family)
     struct engine_family *engine_family;
     bool exists;
 
-    if (family->store->engine == NULL)
-        return source->exists(source->context, family->name, &exists, NULL) ==
-                   COLANDER_OK &&
+    if (family->store->engine == NULL) /* a read says why it is unknown */
+        return source->exists(source->context, family->name, &exists, NULL) !=
+                   COLANDER_OK ||
                exists;
     return family_engine(family, &engine_family, NULL) == COLANDER_OK &&
            engine_family != NULL;

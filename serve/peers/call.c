@@ -8,10 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define WAIT_MS 10000
-#define CONNECT_MS 3000
-#define POLL_MS 50  /* how often a find looks whether it is cancelled */
-#define IDLE_MAX 16 /* connections that are kept */
+#define WAIT_MS 30000
+#define CONNECT_MS 3000     /* waited for a connection */
+#define KEEPALIVE_SECONDS 5 /* then a machine that is gone is noticed */
+#define POLL_MS 50          /* how often a find looks whether it is cancelled */
+#define IDLE_MAX 16         /* connections that are kept */
 #define REFUSAL_MAX ((size_t)64 << 10)
 #define FRAME_MAX ((size_t)64 << 20) /* a row has 16 MiB */
 
@@ -124,9 +125,13 @@ set_up(struct call *call)
     set(easy, CURLOPT_FOLLOWLOCATION, 0);
     set(easy, CURLOPT_NOSIGNAL, 1);
     set(easy, CURLOPT_TCP_NODELAY, 1);
-    set(easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+    set(easy, CURLOPT_TCP_KEEPALIVE, 1);
+    set(easy, CURLOPT_TCP_KEEPIDLE, KEEPALIVE_SECONDS);
+    set(easy, CURLOPT_TCP_KEEPINTVL, KEEPALIVE_SECONDS);
     (void)curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, call->reason);
-    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS, call->body.data);
+    (void)curl_easy_setopt(easy, CURLOPT_POSTFIELDS,
+                           call->body.size > 0 ? (const char *)call->body.data
+                                               : "");
     set(easy, CURLOPT_POSTFIELDSIZE, (long)call->body.size);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_bytes);
     (void)curl_easy_setopt(easy, CURLOPT_WRITEDATA, call);
@@ -138,6 +143,7 @@ call_begin(struct call *call, const char *ask, const char *family,
 {
     int running;
 
+    call->reason[0] = '\0';
     call->line = take_line(call->store);
     if (call->line == NULL || !set_target(call, ask, family))
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
@@ -236,22 +242,28 @@ look_for_end(struct call *call)
 /* Returns the milliseconds that may be waited now; negative: none, as `code`
  * says. */
 static int
-time_to_wait(const struct call *call, enum colander_code *code,
+time_to_wait(struct call *call, enum colander_code *code,
              struct colander_error *err)
 {
     const uint64_t now = clock_us();
-    const uint64_t wait_ms = call->store->options.wait_ms > 0
-                                 ? call->store->options.wait_ms
-                                 : WAIT_MS;
+    curl_off_t connected_us = 0;
+    uint64_t wait_ms = call->store->options.wait_ms > 0
+                           ? call->store->options.wait_ms
+                           : WAIT_MS;
 
+    (void)curl_easy_getinfo(call->line->easy, CURLINFO_PRETRANSFER_TIME_T,
+                            &connected_us);
+    if (connected_us == 0 && wait_ms > CONNECT_MS)
+        wait_ms = CONNECT_MS;
     if (call->is_cancelled != NULL &&
         atomic_load_explicit(call->is_cancelled, memory_order_relaxed))
         *code =
             COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
     else if (call->pause_us != NULL && *call->pause_us != 0 &&
-             now >= *call->pause_us)
+             now >= *call->pause_us) {
         *code = COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
-    else if (now - call->heard_us > wait_ms * 1000)
+        call->is_paused = true;
+    } else if (now - call->heard_us > wait_ms * 1000)
         *code = fail_unreachable(call, "it does not answer", err);
     if (*code != COLANDER_OK)
         return -1;
@@ -269,6 +281,7 @@ receive(struct call *call, struct colander_error *err)
     enum colander_code code = COLANDER_OK;
     int running;
 
+    call->heard_us = clock_us(); /* until now nothing was waited for */
     for (;;) {
         int wait_ms;
 
@@ -289,6 +302,9 @@ call_next_frame(struct call *call, uint8_t *kind, struct colander_slice *data,
 {
     enum colander_code code = COLANDER_OK;
 
+    if (call->line == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "the last seek has failed: seek again");
     while (code == COLANDER_OK) {
         struct colander_slice left = colander_buffer_slice(&call->got);
         long status = 0;
@@ -362,4 +378,13 @@ call_free_idle(struct peer_store *store)
         store->idle = line->next;
         free_line(line);
     }
+}
+
+bool
+call_is_paused(struct call *call)
+{
+    const bool is_paused = call->is_paused;
+
+    call->is_paused = false;
+    return is_paused;
 }

@@ -48,6 +48,7 @@ struct call {
     char reason[CURL_ERROR_SIZE];
     const atomic_bool *is_cancelled; /* may be NULL */
     const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
+    bool is_paused;                  /* that is why the last wait has failed */
 };
 
 /* Frees the connections that are kept. */
@@ -65,6 +66,9 @@ COLANDER_CHECKED enum colander_code call_next_frame(struct call *call,
                                                     uint8_t *kind,
                                                     struct colander_slice *data,
                                                     struct colander_error *err);
+
+/* Whether the last failure was only a pause. Forgets it. */
+bool call_is_paused(struct call *call);
 
 /* Receives what comes after the last frame, so that the connection can be
  * kept. */

@@ -5,13 +5,15 @@
 #include "columns/source.h"
 #include "core/array.h"
 #include "core/bytes.h"
+#include "core/clock.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
 
 #include <stdlib.h>
 
 #define CONTENT_TYPE "application/octet-stream"
-#define KEYS_MAX 4096 /* of one get */
+#define ALIVE_US 1000000 /* how often it says that it still looks for rows */
+#define KEYS_MAX 4096    /* of one get */
 #define SPLIT_MAX 1024
 
 struct peer {
@@ -449,11 +451,14 @@ append_rows(struct peer *peer, struct answer *answer,
             struct colander_buffer *bytes, bool *is_end,
             struct colander_error *err)
 {
+    const uint64_t begun = clock_us();
     enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
     if (peer->cursor == NULL)
         code = begin_find(peer, answer, err);
+    if (code == COLANDER_OK)
+        colander_cursor_pause(peer->cursor, ALIVE_US);
     while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {
         struct colander_result row;
 
@@ -464,6 +469,8 @@ append_rows(struct peer *peer, struct answer *answer,
         }
     }
     *is_end = code == COLANDER_OK && !is_row;
+    if (code == COLANDER_BUSY && clock_us() - begun >= ALIVE_US)
+        return peer_append(bytes, PEER_ALIVE, colander_slice_of(NULL, 0), err);
     return *is_end ? append_explanation(peer, bytes, err) : code;
 }
 
@@ -477,6 +484,9 @@ open_asked(struct peer *peer, const char *family, struct colander_error *err)
     enum colander_code code = take_frames(peer, err);
 
     peer->store = peer->server->store;
+    if (code == COLANDER_OK && peer->part_count == 0 &&
+        options->open_parts != NULL) /* it would ask other nodes in turn */
+        code = COLANDER_FAIL(err, COLANDER_INVALID, "no part is named");
     if (code == COLANDER_OK && peer->part_count > 0) {
         code = options->open_parts == NULL
                    ? COLANDER_FAIL(err, COLANDER_INVALID,
@@ -587,6 +597,7 @@ peer_ask(struct server *server, struct parameters *parameters,
     peer->writer.fail = fail_answer;
     peer->writer.destroy = destroy;
     peer->writer.content_type = CONTENT_TYPE;
+    peer->writer.is_for_peer = true;
     peer->server = server;
     peer->kind = kind;
     code = colander_buffer_append(&peer->body, parameters->body.data,

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #define KEYS_OF_GET 1000
+#define KEYS_SIZE ((size_t)128 << 10) /* of them, in one request */
 
 /* --------------------------------------------------------------- values --- */
 
@@ -227,6 +228,7 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
         code = append_count(&call, count, err);
     if (code == COLANDER_OK)
         code = ask(&call, PEER_SPLIT, family, take_values, &values, err);
+    call_release(&call);
     *found = code == COLANDER_OK ? values.count : 0;
     return code;
 }
@@ -243,6 +245,7 @@ mark(void *context, const char *family, struct colander_slice name,
         code = peer_append(&call.body, PEER_MARK, name, err);
     if (code == COLANDER_OK)
         code = ask(&call, PEER_READ_MARK, family, take_values, &values, err);
+    call_release(&call);
     *found = code == COLANDER_OK && values.count == 1;
     return code;
 }
@@ -270,6 +273,11 @@ get_some(struct peer_store *store, const char *family,
         code = ask(&call, PEER_GET, family, take_values, &values, err);
     if (code == COLANDER_OK && values.count < count)
         code = call_fail_malformed(&call, err);
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (found[i])
+            code = colander_row_check(colander_buffer_slice(&rows[i]), err);
+    }
+    call_release(&call);
     return code;
 }
 
@@ -280,11 +288,16 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
 {
     enum colander_code code = COLANDER_OK;
 
-    for (size_t at = 0; at < count && code == COLANDER_OK; at += KEYS_OF_GET) {
-        const size_t some = count - at < KEYS_OF_GET ? count - at : KEYS_OF_GET;
+    for (size_t at = 0; at < count && code == COLANDER_OK;) {
+        size_t some = 0;
+        size_t size = 0;
 
+        while (at + some < count && some < KEYS_OF_GET &&
+               (some == 0 || size + keys[at + some].size < KEYS_SIZE))
+            size += PEER_FRAME_SIZE + keys[at + some++].size;
         code = get_some(context, family, keys + at, some, read, rows + at,
                         found + at, err);
+        at += some;
     }
     return code;
 }
@@ -298,6 +311,7 @@ order_bound(void *context, const char *family, const char *path,
     struct call call = {.store = context};
     struct colander_buffer order = COLANDER_BUFFER_EMPTY;
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
     struct values values = {.list = &key, .max = 1};
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     size_t count = 0;
@@ -317,12 +331,21 @@ order_bound(void *context, const char *family, const char *path,
         code = ask(&call, PEER_BOUND, family, take_values, &values, err);
     if (code == COLANDER_OK && values.count == 1)
         code = colander_key_decode(colander_buffer_slice(&key), parts, &count,
-                                   bytes, err);
+                                   &scratch, err);
+    if (code == COLANDER_OK && count == 1 &&
+        colander_type_has_bytes(parts[0].type) && parts[0].bytes.size > 0)
+        code = colander_buffer_append(bytes, parts[0].bytes.data,
+                                      parts[0].bytes.size, err);
     *found = code == COLANDER_OK && count == 1;
-    if (*found)
+    if (*found) {
         *bound = parts[0];
+        if (colander_type_has_bytes(bound->type))
+            bound->bytes = colander_buffer_slice(bytes);
+    }
     colander_buffer_release(&order);
     colander_buffer_release(&key);
+    colander_buffer_release(&scratch);
+    call_release(&call);
     return code;
 }
 
@@ -337,6 +360,8 @@ struct peer_find {
     bool is_end;
     const char **columns; /* of the row, in the frame */
     size_t column_capacity;
+    enum colander_code code;       /* a failure, */
+    struct colander_error failure; /* after which there are no rows */
     struct colander_explain explain;
     unsigned words; /* texts of the explanation that have come */
 };
@@ -376,6 +401,7 @@ begin_find(struct peer_find *find, const struct colander_slice *sought,
     find->explain.reason = "its node has not answered yet";
     find->is_end = false;
     find->words = 0;
+    find->code = COLANDER_OK;
     return code == COLANDER_OK
                ? call_begin(&find->call, PEER_FIND, find->family, err)
                : code;
@@ -496,13 +522,11 @@ take_explanation(struct peer_find *find, uint8_t kind,
 }
 
 static enum colander_code
-find_next(void *context, bool *is_row, struct colander_result *result,
-          struct colander_error *err)
+next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
+         struct colander_error *err)
 {
-    struct peer_find *find = context;
     enum colander_code code = COLANDER_OK;
 
-    *is_row = false;
     while (code == COLANDER_OK && !find->is_end && !*is_row) {
         struct colander_slice data;
         uint8_t kind;
@@ -518,11 +542,31 @@ find_next(void *context, bool *is_row, struct colander_result *result,
             *is_row = code == COLANDER_OK;
         } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
             take_explanation(find, kind, data);
-        } else if (!find->is_end) {
+        } else if (!find->is_end && kind != PEER_ALIVE) {
             code = call_fail_malformed(&find->call, err);
         }
     }
     return code;
+}
+
+/* A failure stays one: a frame may have been taken already. */
+static enum colander_code
+find_next(void *context, bool *is_row, struct colander_result *result,
+          struct colander_error *err)
+{
+    struct peer_find *find = context;
+
+    *is_row = false;
+    if (find->code == COLANDER_OK)
+        find->code = next_row(find, is_row, result, &find->failure);
+    if (find->code == COLANDER_OK)
+        return COLANDER_OK;
+    *is_row = false;
+    if (call_is_paused(&find->call)) {
+        find->code = COLANDER_OK;
+        return COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
+    }
+    return COLANDER_FAIL(err, find->code, "%s", find->failure.message);
 }
 
 static enum colander_code
