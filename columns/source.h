@@ -85,7 +85,8 @@ colander_store_open_source(const struct colander_source *source,
                            struct colander_store **store,
                            struct colander_error *err);
 
-/* Returns whether the store has one: reads may then wait for other processes. */
+/* Returns whether the store has one: reads may then wait for other
+ * processes. */
 COLANDER_API bool colander_store_has_source(const struct colander_store *store);
 
 /* Does what order_bound does, for any family. */
