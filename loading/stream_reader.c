@@ -18,6 +18,7 @@ struct stream_reader {
     struct chunk *chunk; /* being filled */
     bool is_end;
     struct colander_error *err; /* of the chunk */
+    char reason[120];           /* why the last record is rejected */
 };
 
 /* Adds a record. One that is too large is rejected; its beginning is kept. */
@@ -27,15 +28,14 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
     const size_t size_max = reader->options->record_size;
     struct colander_slice *text =
         record->is_null ? &record->key : &record->value;
-    char reason[120];
 
     if (text->size > size_max) {
-        (void)snprintf(reason, sizeof(reason),
+        (void)snprintf(reader->reason, sizeof(reader->reason),
                        "the record has %zu bytes, more than the record size of "
                        "%zu bytes",
                        text->size, size_max);
         text->size = size_max;
-        record->fault = reason;
+        record->fault = reader->reason;
     }
     if (text->size >= CHUNK_SIZE && !ring_await_others(reader->ring))
         return COLANDER_FAIL(reader->err, COLANDER_CANCELLED, "cancelled");

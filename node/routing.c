@@ -42,17 +42,16 @@ struct routing {
 /* Names, sizes and the like are told of what there is; rows are not. */
 
 static enum colander_code
-fail_missing(const struct routing *routing, struct colander_error *err)
+fail_missing(struct routing *routing, struct colander_error *err)
 {
-    struct routing *own = (struct routing *)(uintptr_t)routing;
     enum colander_code code;
 
-    pthread_mutex_lock(&own->mutex);
+    pthread_mutex_lock(&routing->mutex);
     code = COLANDER_FAIL(err, COLANDER_BUSY,
                          "no node has partition %s now: try again, or see "
                          "colander cluster status",
-                         own->missing == NULL ? "?" : own->missing);
-    pthread_mutex_unlock(&own->mutex);
+                         routing->missing == NULL ? "?" : routing->missing);
+    pthread_mutex_unlock(&routing->mutex);
     return code;
 }
 

@@ -8,6 +8,7 @@
 #include "serve/reply.h"
 #include "serve/sockets.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <microhttpd.h>
@@ -129,6 +130,7 @@ piece_size(const uint8_t *bytes, size_t size)
     const uint8_t *end =
         size <= PIECE_MAX ? bytes + size - 1 : memrchr(bytes, '\n', PIECE_MAX);
 
+    assert(bytes != NULL && size > 0);
     if (end == NULL)
         end = memchr(bytes, '\n', size);
     return (size_t)(end - bytes) + 1;

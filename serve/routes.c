@@ -47,33 +47,33 @@ struct route {
     const char *name; /* the first part of the path; "": there is none */
     bool has_family;  /* it has a second part */
     bool takes_get;
-    reply_openly *reply;    /* without a token; NULL: it is made */
     bool is_part;           /* of another request, which was admitted */
     enum gate_body body;    /* of a POST; NO_BODY: there is none */
+    reply_openly *reply;    /* without a token; NULL: it is made */
     make_writer *make;      /* NULL: it is replied to openly */
     enum reply_shape shape; /* of errors before there is a writer */
 };
 
 static const struct route routes[] = {
-    {"", false, true, page_reply, false, GATE_NO_BODY, NULL, REPLY_OWN},
-    {"health", false, true, reply_health, false, GATE_NO_BODY, NULL, REPLY_OWN},
-    {"families", false, true, NULL, false, GATE_NO_BODY, facts_families,
+    {"", false, true, false, GATE_NO_BODY, page_reply, NULL, REPLY_OWN},
+    {"health", false, true, false, GATE_NO_BODY, reply_health, NULL, REPLY_OWN},
+    {"families", false, true, false, GATE_NO_BODY, NULL, facts_families,
      REPLY_OWN},
-    {"stats", false, true, NULL, false, GATE_NO_BODY, facts_stats, REPLY_OWN},
-    {"metrics", false, true, NULL, false, GATE_NO_BODY, facts_metrics,
+    {"stats", false, true, false, GATE_NO_BODY, NULL, facts_stats, REPLY_OWN},
+    {"metrics", false, true, false, GATE_NO_BODY, NULL, facts_metrics,
      REPLY_OWN},
-    {"get", true, true, NULL, false, GATE_NO_BODY, find_row, REPLY_OWN},
-    {"find", true, true, NULL, false, GATE_FORM, find_rows, REPLY_OWN},
-    {"columns", true, true, NULL, false, GATE_FORM, changes_columns, REPLY_OWN},
-    {"group", true, true, NULL, false, GATE_FORM, changes_group, REPLY_OWN},
-    {"load", true, false, NULL, false, GATE_STREAM, changes_load, REPLY_OWN},
-    {"delete", true, false, NULL, false, GATE_FORM, changes_delete, REPLY_OWN},
-    {"update", true, false, NULL, false, GATE_FORM, changes_update, REPLY_OWN},
-    {"backup", false, false, NULL, false, GATE_FORM, changes_backup, REPLY_OWN},
-    {"lua", false, false, NULL, false, GATE_BYTES, changes_script, REPLY_OWN},
-    {"peer", false, false, NULL, false, GATE_BYTES, peer_ask, REPLY_OWN},
-    {"command", false, false, NULL, false, GATE_FORM, runs_command, REPLY_OWN},
-    {"input", false, false, NULL, true, GATE_BYTES, asks_input, REPLY_OWN},
+    {"get", true, true, false, GATE_NO_BODY, NULL, find_row, REPLY_OWN},
+    {"find", true, true, false, GATE_FORM, NULL, find_rows, REPLY_OWN},
+    {"columns", true, true, false, GATE_FORM, NULL, changes_columns, REPLY_OWN},
+    {"group", true, true, false, GATE_FORM, NULL, changes_group, REPLY_OWN},
+    {"load", true, false, false, GATE_STREAM, NULL, changes_load, REPLY_OWN},
+    {"delete", true, false, false, GATE_FORM, NULL, changes_delete, REPLY_OWN},
+    {"update", true, false, false, GATE_FORM, NULL, changes_update, REPLY_OWN},
+    {"backup", false, false, false, GATE_FORM, NULL, changes_backup, REPLY_OWN},
+    {"lua", false, false, false, GATE_BYTES, NULL, changes_script, REPLY_OWN},
+    {"peer", false, false, false, GATE_BYTES, NULL, peer_ask, REPLY_OWN},
+    {"command", false, false, false, GATE_FORM, NULL, runs_command, REPLY_OWN},
+    {"input", false, false, true, GATE_BYTES, NULL, asks_input, REPLY_OWN},
 };
 
 /* Paths of what agents speak; NULL is the family. The last one takes paths that
@@ -86,27 +86,27 @@ static const struct agent_route {
 } agent_routes[] = {
     {{"insert", "jsonline"},
      2,
-     {"jsonline", false, false, NULL, false, GATE_STREAM, jsonline_load,
+     {"jsonline", false, false, false, GATE_STREAM, NULL, jsonline_load,
       REPLY_OWN}},
     {{"write"},
      1,
-     {"write", false, false, NULL, false, GATE_STREAM, influx_write,
+     {"write", false, false, false, GATE_STREAM, NULL, influx_write,
       REPLY_INFLUX}},
     {{"api", "v2", "write"},
      3,
-     {"write", false, false, NULL, false, GATE_STREAM, influx_write_bucket,
+     {"write", false, false, false, GATE_STREAM, NULL, influx_write_bucket,
       REPLY_INFLUX}},
     {{"_bulk"},
      1,
-     {"_bulk", false, false, NULL, false, GATE_STREAM, elastic_bulk,
+     {"_bulk", false, false, false, GATE_STREAM, NULL, elastic_bulk,
       REPLY_ELASTIC}},
     {{NULL, "_bulk"},
      2,
-     {"_bulk", true, false, NULL, false, GATE_STREAM, elastic_bulk,
+     {"_bulk", true, false, false, GATE_STREAM, NULL, elastic_bulk,
       REPLY_ELASTIC}},
     {{NULL},
      0,
-     {"", false, true, NULL, false, GATE_BYTES, elastic_ask, REPLY_ELASTIC}},
+     {"", false, true, false, GATE_BYTES, NULL, elastic_ask, REPLY_ELASTIC}},
 };
 
 #define AGENT_ROUTE_COUNT (sizeof(agent_routes) / sizeof(agent_routes[0]))

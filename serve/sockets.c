@@ -264,7 +264,7 @@ peer_is_trusted(int fd)
 void
 peer_describe(int fd, char text[ADDRESS_TEXT_SIZE])
 {
-    struct sockaddr_storage address;
+    struct sockaddr_storage address = {.ss_family = AF_UNSPEC};
     socklen_t size = sizeof(address);
     struct ucred peer = {0, 0, 0};
     socklen_t peer_size = sizeof(peer);

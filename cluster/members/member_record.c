@@ -54,7 +54,7 @@ member_record_decode(struct colander_slice bytes, struct member_record *record)
     record->name = bytes_read_text(&reader);
     record->text = bytes_read_text(&reader);
     return !reader.is_bad && reader.left.size == 0 && kind <= 1 &&
-           memcmp(magic.data, MAGIC, MAGIC_SIZE) == 0 &&
+           magic.data != NULL && memcmp(magic.data, MAGIC, MAGIC_SIZE) == 0 &&
            record->text.size <= MEMBERS_TEXT_MAX &&
            member_record_is_name(record->name);
 }

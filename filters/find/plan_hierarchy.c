@@ -14,7 +14,7 @@ ask_operands(const struct plan *plan, const struct filter_query *query,
              bool any, uint64_t *slots, struct colander_error *err)
 {
     const size_t words = plan->slot_words;
-    uint64_t *other = malloc((words + 1) * sizeof(*other));
+    uint64_t *other = calloc(words + 1, sizeof(*other));
     enum colander_code code = COLANDER_OK;
 
     if (other == NULL)

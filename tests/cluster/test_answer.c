@@ -81,14 +81,14 @@ TEST(what_is_no_answer_is_refused)
         "<a><a><a><a><a><a><a><a><a></a></a></a></a></a></a></a></a></a>",
         "<l><Contents></Contents></l>",
         "<l><Contents><Key>a</Key><Size>1</Size></Contents></l>",
-        "<l><Contents><Key>a</Key><Size>-1</Size>"
-        "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>",
-        "<l><Contents><Key>a</Key><Size>99999999999999999999</Size>"
-        "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>",
-        "<l><Contents><Key></Key><Size>1</Size>"
-        "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>",
-        "<l><Contents><Key>a</Key><Size>1</Size>"
-        "<LastModified>yesterday</LastModified></Contents></l>",
+        ("<l><Contents><Key>a</Key><Size>-1</Size>"
+         "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>"),
+        ("<l><Contents><Key>a</Key><Size>99999999999999999999</Size>"
+         "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>"),
+        ("<l><Contents><Key></Key><Size>1</Size>"
+         "<LastModified>2009-10-12T17:50:30Z</LastModified></Contents></l>"),
+        ("<l><Contents><Key>a</Key><Size>1</Size>"
+         "<LastModified>yesterday</LastModified></Contents></l>"),
     };
 
     for (size_t i = 0; i < COUNT(texts); i++) {
