@@ -148,7 +148,7 @@ check_partition_key(struct rows *rows, const struct parser *parser,
                : fail_elsewhere(rows, stream->partition_by, err);
 }
 
-/* Sets what a record of a stream does that is no put: it needs a key. */
+/* Sets what a patch or delete of a stream does: it needs a key. */
 static enum colander_code
 set_operation(const struct piece *piece, struct parsed_row *parsed,
               struct colander_error *err)

@@ -39,7 +39,7 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
     }
     if (text->size >= CHUNK_SIZE && !ring_await_others(reader->ring))
         return COLANDER_FAIL(reader->err, COLANDER_CANCELLED, "cancelled");
-    if (record->key.size > size_max) /* of a row it is no key */
+    if (record->key.size > size_max) /* too long for a key */
         record->key.size = size_max;
     return chunk_add_record(reader->chunk, record,
                             reader->options->stream->partition_by > 0,

@@ -117,7 +117,7 @@ choose_route(const struct node *node, const struct node_family *family,
     for (size_t i = 0; i < count && route->address == NULL; i++)
         try_node(&node->nodes[order[i]], route);
     for (size_t i = 0; i < node->node_count && route->address == NULL; i++)
-        try_node(&node->nodes[i], route); /* those after so many, too */
+        try_node(&node->nodes[i], route); /* and at all others */
 }
 
 /* Names of partitions and addresses of nodes, that routes borrow. */

@@ -22,7 +22,7 @@
  *     v  a value: a name, a row that was found, a key, a mark
  *     u  a row that was not found
  *     z  numbers, eight bytes each
- *     w  a reason, or words, as text
+ *     w  of a find: some words that were found (some_words), as text
  *     f  a failure: a byte, its code, and the message. The last frame
  *     e  the end. The last frame
  *     h  nothing: rows are still looked for
@@ -34,7 +34,9 @@
 #ifndef SERVE_PEER_H
 #define SERVE_PEER_H
 
-#include "serve/serve_inside.h"
+#include "columns/columns.h"
+
+#include <stddef.h>
 
 enum peer_frame {
     PEER_PART = 'p',
@@ -75,6 +77,8 @@ enum peer_frame {
      sizeof(uint64_t))
 
 struct parameters;
+struct server;
+struct writer;
 
 /* Appends a frame. */
 COLANDER_CHECKED enum colander_code peer_append(struct colander_buffer *bytes,

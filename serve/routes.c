@@ -34,7 +34,7 @@ typedef enum colander_code make_writer(struct server *server,
                                        const char **parameter, size_t *offset,
                                        struct colander_error *err);
 
-/* Queues the reply to a request that needs no token. It is no answer, so
+/* Queues the reply to a request that needs no token. It is not an answer, so
  * strangers who do not take it keep no others from theirs. Returns its
  * status. */
 typedef unsigned reply_openly(struct server *server,

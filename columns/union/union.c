@@ -334,8 +334,8 @@ compare_keys(const void *a, const void *b)
                                   colander_buffer_slice(b));
 }
 
-/* Members are taken to be of one size: a key of theirs in so many is one of the
- * union. */
+/* Members are taken to be of one size: so of all keys that split them, evenly
+ * chosen ones split the union. */
 static enum colander_code
 split_keys(void *context, const char *family, struct colander_buffer *keys,
            size_t count, size_t *found, struct colander_error *err)

@@ -20,7 +20,7 @@ struct union_find {
 
     struct part **heap; /* parts with a row, the next one first */
     size_t heap_count;
-    size_t started;    /* so many were asked for their first row */
+    size_t started;    /* number of parts that were asked for a row */
     bool is_first_old; /* the row of the first was returned */
 };
 

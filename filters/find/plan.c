@@ -32,7 +32,7 @@
  * order knows within some rows where these begin and end. */
 #define DOUBTFUL_ROWS 128
 
-/* Costs that are estimated may be so many times as high. */
+/* Costs that are estimated may be higher by this factor. */
 #define DOUBT 4
 
 /* Files whose locators are fetched before they are asked. */
@@ -206,7 +206,7 @@ hints_of(const struct planning *planning, const struct sst_file *file,
     return hints;
 }
 
-/* Plans to locate the rows of a part, about so many, once it is reached. */
+/* Plans to locate the rows of a part, about `count`, once it is reached. */
 static enum colander_code
 put_off(struct planning *planning, struct sst_file *file, uint32_t index,
         const struct row_range *bounds, uint64_t rows,

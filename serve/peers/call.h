@@ -15,6 +15,7 @@
 
 #include <curl/curl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 
 /* A connection. */
 struct line {

@@ -8,6 +8,7 @@
 #include "core/clock.h"
 #include "serve/parameters.h"
 #include "serve/reply.h"
+#include "serve/serve_inside.h"
 
 #include <stdlib.h>
 
@@ -415,12 +416,8 @@ append_explanation(const struct peer *peer, struct colander_buffer *bytes,
     numbers[0] = explain.plan;
     memcpy(numbers + 1, &explain.rows_expected,
            PEER_EXPLAIN_COUNT * sizeof(uint64_t));
-    code = peer_append(
-        bytes, PEER_WORDS,
-        colander_slice_text(explain.reason == NULL ? "" : explain.reason), err);
-    if (code == COLANDER_OK)
-        code = peer_append(bytes, PEER_WORDS,
-                           colander_slice_text(explain.some_words), err);
+    code = peer_append(bytes, PEER_WORDS,
+                       colander_slice_text(explain.some_words), err);
     return code == COLANDER_OK
                ? append_numbers(bytes, numbers, 1 + PEER_EXPLAIN_COUNT, err)
                : code;

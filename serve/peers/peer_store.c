@@ -32,8 +32,7 @@ begin_body(struct call *call, struct colander_error *err)
                                                      scope->size, err);
 }
 
-/* Asks, and passes on what is answered. Takes the body of the call, which it
- * releases. */
+/* Asks, and passes on what is answered. The caller releases the call. */
 static enum colander_code
 ask(struct call *call, const char *what, const char *family, take_value *take,
     void *context, struct colander_error *err)
@@ -58,7 +57,6 @@ ask(struct call *call, const char *what, const char *family, take_value *take,
     }
     if (code == COLANDER_OK)
         code = call_finish(call, err);
-    call_release(call);
     return code;
 }
 
@@ -91,6 +89,7 @@ families(void *context, struct colander_names *names,
     *names = (struct colander_names){NULL, 0};
     if (code == COLANDER_OK)
         code = ask(&call, PEER_FAMILIES, NULL, take_name, names, err);
+    call_release(&call);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -140,6 +139,7 @@ ask_numbers(struct peer_store *store, const char *what, const char *family,
         code = ask(&call, what, family, take_numbers, numbers, err);
     if (code == COLANDER_OK && numbers->count < wanted)
         code = call_fail_malformed(&call, err);
+    call_release(&call);
     return code;
 }
 
@@ -363,26 +363,21 @@ struct peer_find {
     enum colander_code code;       /* a failure, */
     struct colander_error failure; /* after which there are no rows */
     struct colander_explain explain;
-    unsigned words; /* texts of the explanation that have come */
 };
 
-/* Reasons are static, and the server's are not: what is not one of a few that
- * are expected is not told. */
+/* Reasons are static texts, so that of the server cannot be passed on. */
 static const char *
-known_reason(struct colander_slice text)
+reason_of(enum colander_plan plan)
 {
-    static const char *const reasons[] = {
-        "value filters know the rows",  "the family has no rows yet",
-        "no key is in the range",       "no row is wanted",
-        "only one key is in the range", "value filters would not be faster",
-        "there are no conditions",
-    };
-
-    for (size_t i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++) {
-        if (colander_slice_equal(text, colander_slice_text(reasons[i])))
-            return reasons[i];
+    switch (plan) {
+    case COLANDER_PLAN_SCAN:
+        return "another process scans";
+    case COLANDER_PLAN_CANDIDATES:
+        return "value filters of another process know the rows";
+    case COLANDER_PLAN_NOTHING:
+        break;
     }
-    return "as other nodes say";
+    return "another process has nothing to read";
 }
 
 static enum colander_code
@@ -398,9 +393,8 @@ begin_find(struct peer_find *find, const struct colander_slice *sought,
         code = peer_append(&find->call.body, PEER_SOUGHT, *sought, err);
     memset(&find->explain, 0, sizeof(find->explain));
     find->explain.plan = COLANDER_PLAN_NOTHING;
-    find->explain.reason = "its node has not answered yet";
+    find->explain.reason = "another process has not answered yet";
     find->is_end = false;
-    find->words = 0;
     find->code = COLANDER_OK;
     return code == COLANDER_OK
                ? call_begin(&find->call, PEER_FIND, find->family, err)
@@ -511,12 +505,11 @@ take_explanation(struct peer_find *find, uint8_t kind,
         numbers.count == 1 + PEER_EXPLAIN_COUNT &&
         numbers.list[0] <= COLANDER_PLAN_NOTHING) {
         explain->plan = (enum colander_plan)numbers.list[0];
+        explain->reason = reason_of(explain->plan);
         memcpy(&explain->rows_expected, numbers.list + 1,
                PEER_EXPLAIN_COUNT * sizeof(uint64_t));
     }
-    if (kind == PEER_WORDS && find->words++ == 0)
-        explain->reason = known_reason(data);
-    else if (kind == PEER_WORDS)
+    if (kind == PEER_WORDS)
         (void)snprintf(explain->some_words, sizeof(explain->some_words), "%.*s",
                        (int)data.size, (const char *)data.data);
 }

@@ -251,6 +251,20 @@ serve_store(struct session *session, const struct arguments *arguments,
 }
 
 #ifdef COLANDER_CLUSTER
+/* Whether an option is given that only a node has. */
+static bool
+is_of_node(const struct arguments *arguments)
+{
+    static const char *const names[] = {"name",       "advertise", "lost-after",
+                                        "checkpoint", "set",       "settings"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (arguments_has(arguments, names[i]))
+            return true;
+    }
+    return false;
+}
+
 static enum colander_code
 join_cluster(void *context, const char *address, bool has_tls,
              struct colander_error *err)
@@ -305,6 +319,14 @@ run_serve(struct session *session, const struct arguments *arguments)
         status = session_misused(session, &err);
     raise_descriptor_limit();
 #ifdef COLANDER_CLUSTER
+    if (status == SESSION_FINE && !arguments_has(arguments, "dir") &&
+        is_of_node(arguments)) {
+        (void)COLANDER_FAIL(&err, COLANDER_INVALID,
+                            "--name, --advertise, --lost-after, --checkpoint, "
+                            "--set and --settings are of a node: they need "
+                            "--dir");
+        status = session_misused(session, &err);
+    }
     if (status == SESSION_FINE && arguments_has(arguments, "dir"))
         status = serve_cluster(session, arguments, &options);
     else

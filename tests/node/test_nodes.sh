@@ -115,6 +115,8 @@ for i in 1 2 3; do
     { [ "$count" -ge 1 ] && [ "$count" -lt 6 ]; } ||
         complain "node $i has $count partitions"
 done
+run 2 serve "$store" --name n1
+says_some 'they need --dir$'
 run 1 put "$(node 1)" rows '{"_key":1}'
 
 # --- a node is killed: the others still have all, and more comes

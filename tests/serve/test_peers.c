@@ -1,0 +1,318 @@
+/*
+ * A store of another process, read as one here: what it has, and nothing that
+ * looks whole and is not.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "columns/query_bytes.h"
+#include "columns/source.h"
+#include "serve/peer.h"
+#include "serve/peer_store.h"
+#include "serve/served.h"
+#include "support/compared_finds.h"
+
+#define QUERIES 100
+
+static struct colander_store *
+open_peer(const char *address)
+{
+    const struct peer_store_options options = {
+        .address = address, .token = SERVED_TOKEN, .wait_ms = 20000};
+    struct colander_store *peer;
+
+    OK(peer_store_open(&options, &peer, why()));
+    return peer;
+}
+
+static struct colander_store *
+open_served(const struct served *served)
+{
+    char address[100];
+
+    (void)snprintf(address, sizeof(address), "http://%s",
+                   server_address(served->server));
+    return open_peer(address);
+}
+
+static uint64_t
+compare(struct colander_cursor *a, struct colander_cursor *b)
+{
+    struct colander_result one, other;
+    uint64_t count = 0;
+
+    for (; next_row(a, &one); count++) {
+        assert_true(next_row(b, &other));
+        ASSERT_SAME(one.key, other.key);
+        ASSERT_SAME(one.row, other.row);
+    }
+    assert_false(next_row(b, &other));
+    return count;
+}
+
+SERVED_TEST(finds_and_gets_are_those_of_the_store)
+{
+    uint64_t random = random_seed(__func__);
+    struct colander_store *peer;
+    struct colander_family *rows;
+    uint64_t found = 0;
+
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    assert_true(colander_family_exists(rows));
+    for (unsigned i = 0; i < QUERIES; i++) {
+        const int64_t n = (int64_t)random_below(&random, SERVED_ROWS);
+        SCOPED_PREDICATE where = colander_where_between(
+            "n", colander_integer(n),
+            colander_integer(n + (int64_t)random_below(&random, 500)), NULL);
+        struct colander_buffer bounds[2] = {COLANDER_BUFFER_EMPTY,
+                                            COLANDER_BUFFER_EMPTY};
+        struct colander_query query = usual_query();
+        struct colander_buffer got[2] = {COLANDER_BUFFER_EMPTY,
+                                         COLANDER_BUFFER_EMPTY};
+        SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+        bool are_found[2];
+        SCOPED_CURSOR a = NULL;
+        SCOPED_CURSOR b = NULL;
+
+        query.where = i % 10 == 0 ? NULL : where;
+        random_bounds(&random, SERVED_ROWS, &query, bounds);
+        OK(colander_family_find(served->rows, &query, &a, why()));
+        OK(colander_family_find(rows, &query, &b, why()));
+        found += compare(a, b);
+        random_key(&random, SERVED_ROWS + 1000, &key);
+        OK(colander_cursor_seek(a, colander_buffer_slice(&key), why()));
+        OK(colander_cursor_seek(b, colander_buffer_slice(&key), why()));
+        (void)compare(a, b);
+        OK(colander_family_get(served->rows, colander_buffer_slice(&key), NULL,
+                               &got[0], &are_found[0], why()));
+        OK(colander_family_get(rows, colander_buffer_slice(&key), NULL, &got[1],
+                               &are_found[1], why()));
+        assert_int_equal(are_found[0], are_found[1]);
+        ASSERT_SAME(colander_buffer_slice(&got[0]),
+                    colander_buffer_slice(&got[1]));
+        for (size_t at = 0; at < 2; at++) {
+            colander_buffer_release(&bounds[at]);
+            colander_buffer_release(&got[at]);
+        }
+    }
+    assert_true(found > 1000);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+/* A bound may be a text, which the answer does not hold any more. */
+SERVED_TEST(a_bound_is_that_of_the_store)
+{
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    struct colander_value bound;
+    struct colander_store *peer;
+    struct colander_family *rows;
+    bool found;
+
+    OK(colander_family_compact(served->rows, why()));
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    OK(colander_family_order_bound(rows, "generation", false, 10, &bytes,
+                                   &bound, &found, why()));
+    assert_true(found);
+    assert_int_equal(bound.type, COLANDER_STRING);
+    assert_memory_equal(bound.bytes.data, "a", 1);
+    assert_ptr_equal(bound.bytes.data, bytes.data);
+    OK(colander_family_order_bound(rows, "n", true, 10, &bytes, &bound, &found,
+                                   why()));
+    assert_true(found);
+    assert_int_equal(bound.type, COLANDER_INTEGER);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+SERVED_TEST(a_server_that_is_not_there_is_an_error_and_not_an_empty_store)
+{
+    struct colander_store *peer = open_peer("http://127.0.0.1:1");
+    struct colander_family *rows;
+    struct colander_cursor *cursor;
+    struct colander_result row;
+    bool is_row;
+
+    (void)served;
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    assert_true(colander_family_exists(rows)); /* it is not known */
+    OK(colander_family_find(rows, NULL, &cursor, why()));
+    for (int i = 0; i < 2; i++)
+        FAILS(colander_cursor_next(cursor, &is_row, &row, why()),
+              COLANDER_BUSY);
+    assert_non_null(strstr(error_text(), "127.0.0.1:1"));
+    colander_cursor_close(cursor);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+/* ------------------------------------------------- servers that lie --- */
+
+/* Answers each connection with these bytes, and closes it. */
+struct liar {
+    int fd;
+    struct colander_slice body;
+    bool has_length; /* says how long the body would be */
+    size_t whole;
+};
+
+static void *
+lie(void *context)
+{
+    const struct liar *liar = context;
+    char asked[4096];
+    char head[200];
+    int fd;
+
+    while ((fd = accept(liar->fd, NULL, NULL)) >= 0) {
+        (void)recv(fd, asked, sizeof(asked), 0);
+        (void)snprintf(head, sizeof(head),
+                       liar->has_length ? "HTTP/1.1 200 OK\r\n"
+                                          "Content-Length: %zu\r\n\r\n"
+                                        : "HTTP/1.1 200 OK\r\n"
+                                          "Connection: close\r\n\r\n",
+                       liar->whole);
+        (void)send(fd, head, strlen(head), MSG_NOSIGNAL);
+        (void)send(fd, liar->body.data, liar->body.size, MSG_NOSIGNAL);
+        (void)shutdown(fd, SHUT_WR);
+        (void)recv(fd, asked, sizeof(asked), 0);
+        (void)close(fd);
+    }
+    return NULL;
+}
+
+static void
+append_row(struct colander_buffer *body, int64_t number)
+{
+    const struct colander_value part = colander_integer(number);
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER frame = COLANDER_BUFFER_EMPTY;
+    const uint8_t row[] = {0, 0, 0, 1, 0x80};
+    uint8_t size[4] = {0};
+
+    OK(colander_key_encode(&part, 1, &key, why()));
+    size[3] = (uint8_t)key.size;
+    OK(colander_buffer_append(&frame, size, sizeof(size), why()));
+    OK(colander_buffer_append(&frame, key.data, key.size, why()));
+    OK(colander_buffer_append(&frame, row, sizeof(row), why()));
+    OK(peer_append(body, PEER_ROW, colander_buffer_slice(&frame), why()));
+}
+
+/* Reads all rows of the liar. Returns how it ends. */
+static enum colander_code
+read_rows(const struct liar *liar, uint64_t pause_us, uint64_t *count)
+{
+    struct sockaddr_in at;
+    socklen_t size = sizeof(at);
+    struct colander_store *peer;
+    struct colander_family *rows;
+    struct colander_cursor *cursor;
+    struct colander_result row;
+    enum colander_code code = COLANDER_OK;
+    bool is_row = true;
+    char address[60];
+
+    ZERO(getsockname(liar->fd, (struct sockaddr *)&at, &size));
+    (void)snprintf(address, sizeof(address), "http://127.0.0.1:%u",
+                   ntohs(at.sin_port));
+    peer = open_peer(address);
+    *count = 0;
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    OK(colander_family_find(rows, NULL, &cursor, why()));
+    while (code == COLANDER_OK && is_row) {
+        colander_cursor_pause(cursor, pause_us);
+        code = colander_cursor_next(cursor, &is_row, &row, why());
+        colander_cursor_pause(cursor, 0);
+        if (code == COLANDER_BUSY) /* a pause, or what stays a failure */
+            code = colander_cursor_next(cursor, &is_row, &row, why());
+        *count += code == COLANDER_OK && is_row;
+    }
+    colander_cursor_close(cursor);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+    return code;
+}
+
+static int
+listen_anywhere(void)
+{
+    const struct sockaddr_in at = {.sin_family = AF_INET,
+                                   .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    assert_true(fd >= 0);
+    ZERO(bind(fd, (const struct sockaddr *)&at, sizeof(at)));
+    ZERO(listen(fd, 5));
+    return fd;
+}
+
+SERVED_TEST(an_answer_that_is_cut_anywhere_is_an_error)
+{
+    SCOPED_BUFFER body = COLANDER_BUFFER_EMPTY;
+    struct liar liar = {.fd = listen_anywhere()};
+    pthread_t thread;
+    uint64_t count;
+
+    (void)served;
+    append_row(&body, 1);
+    append_row(&body, 2);
+    OK(peer_append(&body, PEER_END, colander_slice_of(NULL, 0), why()));
+    liar.whole = body.size;
+    ZERO(pthread_create(&thread, NULL, lie, &liar));
+    for (size_t size = 0; size <= body.size; size++) {
+        for (int i = 0; i < 2; i++) {
+            enum colander_code code;
+
+            liar.has_length = i == 1;
+            liar.body = colander_slice_of(body.data, size);
+            code = read_rows(&liar, 0, &count);
+            if (size < body.size) {
+                assert_int_equal(code, COLANDER_BUSY);
+            } else {
+                assert_int_equal(code, COLANDER_OK);
+                assert_int_equal(count, 2);
+            }
+        }
+    }
+    (void)shutdown(liar.fd, SHUT_RDWR);
+    ZERO(pthread_join(thread, NULL));
+    ZERO(close(liar.fd));
+}
+
+/* Between two rows, whether or not the find may be paused. */
+SERVED_TEST(a_frame_that_is_wrong_is_not_passed_over)
+{
+    static const uint8_t wrong[][12] = {
+        {PEER_ROW, 0, 0, 0, 0},                   /* nothing in it */
+        {PEER_ROW, 0, 0, 0, 4, 0, 0, 0, 0},       /* no key */
+        {PEER_ROW, 0, 0, 0, 4, 0xff, 0xff, 0xff}, /* a size beyond it */
+        {'?', 0, 0, 0, 0},
+        {PEER_FAILURE, 0, 0, 0, 1, COLANDER_BUSY},
+        {PEER_FAILURE, 0, 0, 0, 0},
+    };
+    struct liar liar = {.fd = listen_anywhere()};
+    pthread_t thread;
+    uint64_t count;
+
+    (void)served;
+    ZERO(pthread_create(&thread, NULL, lie, &liar));
+    for (size_t i = 0; i < 2 * COUNT(wrong); i++) {
+        const uint8_t *frame = wrong[i / 2];
+        SCOPED_BUFFER body = COLANDER_BUFFER_EMPTY;
+
+        append_row(&body, 1);
+        OK(colander_buffer_append(&body, frame, 5 + (size_t)frame[4], why()));
+        append_row(&body, 2);
+        OK(peer_append(&body, PEER_END, colander_slice_of(NULL, 0), why()));
+        liar.body = colander_buffer_slice(&body);
+        assert_int_equal(read_rows(&liar, i % 2 == 0 ? 0 : 10000000, &count),
+                         COLANDER_BUSY);
+        assert_int_equal(count, 1);
+    }
+    (void)shutdown(liar.fd, SHUT_RDWR);
+    ZERO(pthread_join(thread, NULL));
+    ZERO(close(liar.fd));
+}
