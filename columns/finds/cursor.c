@@ -544,29 +544,3 @@ colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
         code = engine_cursor_seek(cursor->scan, key, false, err);
     return code;
 }
-
-enum colander_code
-colander_family_count(struct colander_family *family,
-                      const struct colander_query *query, uint64_t *count,
-                      struct colander_error *err)
-{
-    struct colander_query counting;
-    struct colander_cursor *cursor;
-    struct colander_result result;
-    enum colander_code code;
-    bool is_row = true;
-
-    *count = 0;
-    code = query_accept(&counting, query, err);
-    if (code != COLANDER_OK)
-        return code;
-    counting.keys_only = true;
-    counting.reports_columns = false;
-    code = colander_family_find(family, &counting, &cursor, err);
-    while (code == COLANDER_OK && is_row) {
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        *count += code == COLANDER_OK && is_row;
-    }
-    colander_cursor_close(cursor);
-    return code;
-}

@@ -497,6 +497,12 @@ store_check_files(const struct colander_store *store, const char *acted,
                          store->source.name, acted);
 }
 
+bool
+colander_family_has_source(const struct colander_family *family)
+{
+    return colander_store_has_source(family->store);
+}
+
 struct colander_store *
 family_store(const struct colander_family *family)
 {

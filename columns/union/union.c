@@ -4,6 +4,7 @@
 #include "columns/source.h"
 #include "columns/store.h"
 #include "columns/union/union_find.h"
+#include "columns/union/union_group.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
@@ -550,6 +551,25 @@ open_find(void *context, const char *family, const struct colander_query *query,
     return code;
 }
 
+static enum colander_code
+open_group(void *context, const char *family,
+           const struct colander_query *query, struct colander_groups *groups,
+           void **group, struct colander_error *err)
+{
+    struct members *members;
+    struct union_group *created = NULL;
+    enum colander_code code = take_members(context, &members, err);
+
+    *group = NULL;
+    if (code != COLANDER_OK)
+        return code;
+    code = union_group_open(members->stores, members->count, family, query,
+                            groups, &created, err);
+    leave_members(context, members);
+    *group = created;
+    return code;
+}
+
 /* ---------------------------------------------------------------- store --- */
 
 static void
@@ -586,6 +606,9 @@ static const struct colander_source functions = {
     .find_pause = union_find_pause,
     .find_explain = union_find_explain,
     .find_close = union_find_close,
+    .group = open_group,
+    .group_finish = union_group_finish,
+    .group_close = union_group_close,
 };
 
 /* Opens a store that has what the view has, which it takes. */

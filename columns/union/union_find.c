@@ -190,20 +190,30 @@ union_find_pause(void *context, uint64_t time_us)
 /* ------------------------------------------------------------- explain --- */
 
 void
+union_explain_begin(struct colander_explain *explain)
+{
+    memset(explain, 0, sizeof(*explain));
+    explain->plan = COLANDER_PLAN_NOTHING;
+    explain->reason = "the union has no members";
+}
+
+void
+union_explain_add(struct colander_explain *explain,
+                  const struct colander_explain *member)
+{
+    colander_explain_add(explain, member);
+}
+
+void
 union_find_explain(const void *context, struct colander_explain *explain)
 {
     const struct union_find *find = context;
 
-    memset(explain, 0, sizeof(*explain));
-    explain->plan = COLANDER_PLAN_NOTHING;
-    explain->reason = "the union has no members";
+    union_explain_begin(explain);
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 
         colander_cursor_explain(find->parts[i].cursor, &part);
-        if (i == 0)
-            *explain = part;
-        else
-            colander_explain_add(explain, &part);
+        union_explain_add(explain, &part);
     }
 }

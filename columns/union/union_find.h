@@ -34,4 +34,9 @@ void union_find_explain(const void *find, struct colander_explain *explain);
 
 void union_find_close(void *find);
 
+/* Explains a union without members, to which each of them is added. */
+void union_explain_begin(struct colander_explain *explain);
+void union_explain_add(struct colander_explain *explain,
+                       const struct colander_explain *member);
+
 #endif

@@ -50,6 +50,7 @@ local published = {
     ["columns/runs.h"] = true,
     ["columns/union.h"] = true,
     ["columns/query_bytes.h"] = true,
+    ["columns/group_bytes.h"] = true,
     ["columns/source.h"] = true,
     ["columns/unchecked.h"] = true,
     ["columns/words.h"] = true,

@@ -1,0 +1,71 @@
+/* See explanation.h. SPDX-License-Identifier: MIT */
+#include "serve/peers/explanation.h"
+
+#include "core/bytes.h"
+
+#include <stdio.h>
+
+#define COUNTS_SIZE (PEER_EXPLAIN_COUNT * sizeof(uint64_t))
+
+enum colander_code
+explanation_append(const struct colander_explain *explain,
+                   struct colander_buffer *bytes, struct colander_error *err)
+{
+    uint64_t numbers[1 + PEER_EXPLAIN_COUNT];
+    uint8_t encoded[sizeof(numbers)];
+    enum colander_code code = peer_append(
+        bytes, PEER_WORDS, colander_slice_text(explain->some_words), err);
+
+    numbers[0] = explain->plan;
+    memcpy(numbers + 1, &explain->rows_expected, COUNTS_SIZE);
+    for (size_t i = 0; i <= PEER_EXPLAIN_COUNT; i++)
+        bytes_put_be64(encoded + i * sizeof(uint64_t), numbers[i]);
+    return code == COLANDER_OK
+               ? peer_append(bytes, PEER_NUMBERS,
+                             colander_slice_of(encoded, sizeof(encoded)), err)
+               : code;
+}
+
+void
+explanation_begin(struct colander_explain *explain)
+{
+    memset(explain, 0, sizeof(*explain));
+    explain->plan = COLANDER_PLAN_NOTHING;
+    explain->reason = "another process has not answered yet";
+}
+
+/* Reasons are static texts, so that of the server cannot be passed on. */
+static const char *
+reason_of(enum colander_plan plan)
+{
+    switch (plan) {
+    case COLANDER_PLAN_SCAN:
+        return "another process scans";
+    case COLANDER_PLAN_CANDIDATES:
+        return "value filters of another process know the rows";
+    case COLANDER_PLAN_NOTHING:
+        break;
+    }
+    return "another process has nothing to read";
+}
+
+void
+explanation_take(struct colander_explain *explain, uint8_t kind,
+                 struct colander_slice data)
+{
+    const size_t size = sizeof(uint64_t);
+    uint64_t counts[PEER_EXPLAIN_COUNT] = {0};
+
+    if (kind == PEER_WORDS)
+        (void)snprintf(explain->some_words, sizeof(explain->some_words), "%.*s",
+                       (int)data.size, (const char *)data.data);
+    if (kind != PEER_NUMBERS || data.size < size || data.size % size != 0 ||
+        bytes_get_be64(data.data) > COLANDER_PLAN_NOTHING)
+        return;
+    for (size_t i = 0; i < PEER_EXPLAIN_COUNT && (i + 2) * size <= data.size;
+         i++)
+        counts[i] = bytes_get_be64(data.data + (i + 1) * size);
+    explain->plan = (enum colander_plan)bytes_get_be64(data.data);
+    explain->reason = reason_of(explain->plan);
+    memcpy(&explain->rows_expected, counts, COUNTS_SIZE);
+}
