@@ -7,6 +7,7 @@
 #include "cluster/definition.h"
 #include "columns/words.h"
 #include "shell/broker_options.h"
+#include "shell/clusters/cluster_retain.h"
 #include "shell/clusters/cluster_status.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
@@ -432,6 +433,20 @@ run_family(struct cluster_command *command, struct colander_error *err)
     return code;
 }
 
+/* --------------------------------------------------------------- retain --- */
+
+static enum colander_code
+run_retain(struct cluster_command *command, struct colander_error *err)
+{
+    enum colander_code code = open_cluster(command, err);
+
+    return code == COLANDER_OK
+               ? cluster_retain(command->session, command->arguments,
+                                command->cluster, &command->brokers.options,
+                                &command->report, err)
+               : code;
+}
+
 /* --------------------------------------------------------------- status --- */
 
 static enum colander_code
@@ -464,11 +479,16 @@ static const char *const family_options[] = {
     "log-retention", "set",      "settings", NULL,
 };
 
+static const char *const retain_options[] = {
+    "older-than", "before", "time", "yes", "set", "settings", NULL,
+};
+
 static const char *const status_options[] = {"json", "set", "settings", NULL};
 
 static const struct action actions[] = {
     {"create", create_options, 2, run_create},
     {"family", family_options, 3, run_family},
+    {"retain", retain_options, 3, run_retain},
     {"status", status_options, 2, run_status},
     {NULL, NULL, 0, NULL},
 };
@@ -484,8 +504,8 @@ find_action(const struct arguments *arguments, const struct action **action,
     *action = found;
     if (found->name == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "'cluster %s' is not known: create, family or "
-                             "status",
+                             "'cluster %s' is not known: create, family, "
+                             "retain or status",
                              arguments->words[0]);
     if (arguments->word_count < found->word_count)
         return COLANDER_FAIL(err, COLANDER_INVALID, "NAME is missing");
@@ -560,6 +580,13 @@ static const struct argument_option options[] = {
     OPTION("log-retention", "TIME",
            "how long brokers keep records of a new topic, such as\n"
            "36h (default: 7d)"),
+    OPTION_GROUP("of retain"),
+    OPTION("older-than", "TIME",
+           "rows that are older go, by the clock of this machine,\n"
+           "such as 30d"),
+    OPTION("before", "TIME", "rows before that time go, such as 2026-01-31"),
+    OPTION("time", "COL", "the column with the times of rows"),
+    OPTION_FLAG("yes", "do not ask at a terminal"),
     OPTION_GROUP("of all"),
     OPTION_BROKERS,
     OPTION_GROUP("of status"),
@@ -570,7 +597,7 @@ static const struct argument_option options[] = {
 
 const struct command command_cluster = {
     .name = "cluster",
-    .words = "create|family|status ADDRESS [NAME] [OPTION...]",
+    .words = "create|family|retain|status ADDRESS [NAME] [OPTION...]",
     .summary = "create a cluster, define its families, show what is there",
     .help =
         "A cluster is at ADDRESS, s3://BUCKET/PREFIX or file:///PATH, where\n"
@@ -586,6 +613,10 @@ const struct command command_cluster = {
         "family defines the family NAME: its topic, which is created, and how\n"
         "records there become rows. A definition never changes.\n"
         "\n"
+        "retain deletes the old rows of the family NAME: it sends a record to\n"
+        "all partitions of its topic, by which each node deletes the same "
+        "rows.\n"
+        "\n"
         "status shows the families, and of each partition the newest "
         "checkpoint\n"
         "and the offsets that the log has. The exit status is 4 if something\n"
@@ -595,6 +626,9 @@ const struct command command_cluster = {
         "kafka://b1:9092,b2:9092\n"
         "  colander cluster family s3://bucket/prod tweets --partitions 16 \\\n"
         "      --key id --schema tweet\n"
+        "  colander cluster retain s3://bucket/prod tweets --older-than 30d "
+        "\\\n"
+        "      --time created_at\n"
         "  colander cluster status s3://bucket/prod\n",
     .options = options,
     .store = COMMAND_OPENS,

@@ -40,7 +40,8 @@ says_some 'No such configuration property: "no.such"'
 run 2 cluster create "$address" --log "kafka://$brokers" --key id
 says_some "^colander: cluster: --key is not an option of 'cluster create'$"
 run 2 cluster make "$address"
-says "colander: cluster: 'cluster make' is not known: create, family or status"
+says "colander: cluster: 'cluster make' is not known: create, family, \
+retain or status"
 run 0 cluster create "$address" --log "kafka://$brokers" --name prod \
     --topic prod-members --set client.rack=here
 prints "cluster  prod, created
@@ -110,6 +111,42 @@ prints_some '^family +tweets, was defined so before$'
 family 1 --schema "$work/own.lua" --replicas 1 --on-duplicate keep
 says_some "defined otherwise, .*: replicas is '2', not '1', on_duplicate is 'replace', not 'keep', types is 'at=time', not ''"
 [ "$(ls "$place/families" | wc -l)" = 1 ] || complain "$(ls "$place/families")"
+
+# --- retain
+retain() { # STATUS [OPTION...]
+    run "$1" cluster retain "$address" tweets "${@:2}"
+}
+retain 2 --time at
+says_some 'which rows are old\? --older-than 30d, or --before TIME$'
+retain 2 --time at --older-than 30d --before 2026-01-01
+says_some 'which rows are old'
+retain 2 --time at --older-than soon
+says_some "older-than must be a time such as 30d or 36h, not 'soon'"
+retain 2 --time at --before 3026-01-01
+says_some 'before 3026-01-01 has not come yet, by the clock of this machine$'
+retain 2 --older-than 30d
+says_some 'which column has the times\? --time COL'
+retain 2 --older-than 30d --time 'a['
+says_some '^colander: cluster: --time: '
+retain 2 --older-than 30d --key at
+says_some "key is not an option of 'cluster retain'"
+run 1 cluster retain "$address" other --older-than 30d --time at
+brokers topic kept 3
+run 0 cluster family "$address" kept --topic kept --key id --type at=time
+put kept 0 '{"id":1,"at":"2026-01-01"}' '{"id":2,"at":"2026-02-01"}'
+put kept 2 '{"id":3,"at":"2026-01-01"}' '{"id":4,"at":"2999-02-01"}'
+run 0 cluster retain "$address" kept --before 2026-01-31 --time at
+prints "retain   kept: rows before 2026-01-31T00:00:00Z, by 'at', go: sent to 3 partitions"
+follow 0 kept --key id --type at=time
+says_some '^7 records read; 3 retain records, which deleted 2 rows; '
+put kept 0 '{"id":5,"at":"2026-01-01"}'
+follow 0 kept --key id --type at=time
+has rows '{"_key":2,"id":2,"at":"TIME"}' '{"_key":4,"id":4,"at":"2999-02-01T00:00:00Z"}' \
+    '{"_key":5,"id":5,"at":"TIME"}'
+run 0 cluster retain "$address" kept --older-than 1d --time at
+follow 0 kept --key id --type at=time
+has rows '{"_key":4,"id":4,"at":"2999-02-01T00:00:00Z"}'
+rm -rf "$store" "$place"/families/kept-*
 
 # --- status
 run 0 load "$store" rows - --key id
