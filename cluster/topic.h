@@ -226,10 +226,11 @@ struct topic_ends {
     int64_t high;
 };
 
-/* Asks for the ends of all partitions of the one topic of the address. The
- * caller frees *ends. Fails as topic_create does. */
+/* Asks for the ends of all partitions of the one topic of the address, and how
+ * long brokers keep its records at least; negative: that is unknown, or without
+ * end. The caller frees *ends. Fails as topic_create does. */
 COLANDER_CHECKED enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
-           size_t *count, struct colander_error *err);
+           size_t *count, int64_t *retention_ms, struct colander_error *err);
 
 #endif

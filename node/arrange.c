@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cluster/node_text.h"
 #include "cluster/placement.h"
 #include "core/array.h"
 #include "node/node_inside.h"
@@ -14,11 +15,7 @@
 
 /* ---------------------------------------------------------------- nodes --- */
 
-/*
- * What a node says of itself: its address, and the partitions that it serves,
- * each with a line break after it.
- */
-
+/* Whether the node says that it serves the partition (cluster/node_text.h). */
 static bool
 serves(const struct member *member, const char *partition)
 {
@@ -29,6 +26,8 @@ serves(const struct member *member, const char *partition)
         text++;
         if (strncmp(text, partition, size) == 0 && text[size] == '\n')
             return true;
+        if (node_text_is_detail(text))
+            return false;
     }
     return false;
 }
@@ -405,43 +404,99 @@ node_arrange(struct node *node, struct colander_error *err)
 
 /* What a node says. */
 struct said {
-    struct colander_buffer text;
-    bool is_short; /* of memory */
+    struct colander_buffer *text;
+    struct colander_buffer *details;
+    enum colander_code code; /* the first failure, with */
+    struct colander_error *err;
 };
 
 static void
-add_served(void *context, struct partition *partition)
+add_line(struct said *said, const char *line)
 {
-    struct said *said = context;
-    struct colander_buffer *text = &said->text;
-    bool is_caught_up;
+    if (said->code == COLANDER_OK)
+        said->code =
+            colander_buffer_append(said->text, line, strlen(line), said->err);
+    if (said->code == COLANDER_OK)
+        said->code = colander_buffer_append(said->text, "\n", 1, said->err);
+}
 
-    if (partition_store(partition, &is_caught_up) == NULL || !is_caught_up)
-        return;
-    if (colander_buffer_append(text, partition_name(partition),
-                               strlen(partition_name(partition)),
-                               NULL) != COLANDER_OK ||
-        colander_buffer_append(text, "\n", 1, NULL) != COLANDER_OK)
-        said->is_short = true;
+static void
+add_partition(void *context, struct partition *partition)
+{
+    static const enum node_text_phase phases[] = {
+        [NODE_OPENING] = NODE_TEXT_OPENING,
+        [NODE_FOLLOWING] = NODE_TEXT_FOLLOWING,
+        [NODE_WAITING] = NODE_TEXT_WAITING,
+        [NODE_STOPPED] = NODE_TEXT_STOPPED,
+    };
+    struct said *said = context;
+    struct node_partition state;
+    struct node_text_partition shown;
+
+    partition_state(partition, &state);
+    shown = (struct node_text_partition){
+        .name = partition_name(partition),
+        .phase = phases[state.phase],
+        .applied = state.applied,
+        .lag = state.phase == NODE_FOLLOWING ? (int64_t)state.lag : -1,
+        .checkpoint = state.checkpoint,
+        .checkpoint_time = state.checkpoint < 0 ? -1 : state.checkpoint_time,
+        .problem =
+            state.problem[0] != '\0' ? state.problem : state.checkpoint_problem,
+    };
+    if (state.is_caught_up)
+        add_line(said, shown.name);
+    if (said->code == COLANDER_OK)
+        said->code = node_text_add_partition(said->details, &shown, said->err);
+}
+
+enum colander_code
+node_make_text(struct node *node, struct colander_buffer *text,
+               struct colander_buffer *details, struct colander_error *err)
+{
+    struct said said = {text, details, COLANDER_OK, err};
+    struct members_state state = {.problem = ""};
+
+    if (node->members != NULL)
+        members_state(node->members, &state);
+    add_line(&said, node->address == NULL ? "-" : node->address);
+    if (said.code == COLANDER_OK)
+        said.code = node_text_add_node(details, state.problem, err);
+    node_visit_partitions(node, add_partition, &said);
+    return said.code;
+}
+
+/* Says on standard error that there is a problem, when it begins. */
+static void
+print_problem(struct node *node)
+{
+    struct members_state state;
+    bool has_problem;
+
+    members_state(node->members, &state);
+    has_problem = state.problem[0] != '\0';
+    if (has_problem && !node->has_problem && node->options.say != NULL)
+        node->options.say(node->options.context, state.problem);
+    node->has_problem = has_problem;
 }
 
 enum colander_code
 node_say(struct node *node, struct colander_error *err)
 {
-    struct said said = {COLANDER_BUFFER_EMPTY, false};
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer details = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     if (node->members == NULL)
         return COLANDER_OK;
-    code = colander_buffer_append(&said.text, node->address,
-                                  strlen(node->address), err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&said.text, "\n", 1, err);
-    if (code == COLANDER_OK)
-        node_visit_partitions(node, add_served, &said);
-    if (code == COLANDER_OK && !said.is_short) /* else it is said next time */
-        code =
-            members_say(node->members, colander_buffer_slice(&said.text), err);
-    colander_buffer_release(&said.text);
+    print_problem(node);
+    code = node_make_text(node, &text, &details, err);
+    if (text.size + details.size > MEMBERS_TEXT_MAX)
+        colander_buffer_clear(&details);
+    if (code == COLANDER_OK) /* else it is said next time */
+        code = members_say(node->members, colander_buffer_slice(&text),
+                           colander_buffer_slice(&details), err);
+    colander_buffer_release(&text);
+    colander_buffer_release(&details);
     return code;
 }

@@ -34,6 +34,7 @@ struct node {
     struct topic_broker_options brokers; /* has both */
     struct topic_client *client;         /* that all partitions read with */
     struct members *members;             /* NULL: it is alone */
+    bool has_problem;                    /* that was printed; of its thread */
     pthread_t keeper;                    /* starts, ends and frees partitions */
     bool has_keeper;
     pthread_t saver; /* makes checkpoints */
@@ -73,8 +74,13 @@ void node_route(struct node *node);
 COLANDER_CHECKED enum colander_code node_arrange(struct node *node,
                                                  struct colander_error *err);
 
-/* Says where this node is, and what it serves. */
+/* Says where this node is, what it serves, and how far that is. */
 COLANDER_CHECKED enum colander_code node_say(struct node *node,
                                              struct colander_error *err);
+
+/* Appends what is said: the text, and details after it. */
+COLANDER_CHECKED enum colander_code
+node_make_text(struct node *node, struct colander_buffer *text,
+               struct colander_buffer *details, struct colander_error *err);
 
 #endif

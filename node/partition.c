@@ -476,6 +476,16 @@ remove_store(struct partition *partition)
     say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
 }
 
+/* Cuts off which option of a load would help: a node has none. */
+static void
+cut_advice(char *message)
+{
+    char *advice = strstr(message, ". To ");
+
+    if (advice != NULL)
+        *advice = '\0';
+}
+
 static void *
 run(void *context)
 {
@@ -497,7 +507,11 @@ run(void *context)
             code = follow(partition, &is_store_bad, &err);
         if (partition->is_stopped || code == COLANDER_OK)
             break;
-        set_phase(partition, NODE_WAITING, err.message);
+        cut_advice(err.message);
+        set_phase(partition,
+                  code == COLANDER_CORRUPT && !is_store_bad ? NODE_STOPPED
+                                                            : NODE_WAITING,
+                  err.message);
         if (code == COLANDER_CORRUPT)
             fall_behind(partition);
         if (strcmp(err.message, last.message) != 0)
@@ -593,6 +607,11 @@ partition_checkpoint(struct partition *partition, struct colander_error *err)
         code = checkpoint(partition, store, state.applied, err);
         if (code != COLANDER_OK)
             colander_error_context(err, "checkpoint of %s", partition->name);
+        pthread_mutex_lock(&partition->lock);
+        (void)snprintf(partition->state.checkpoint_problem,
+                       sizeof(partition->state.checkpoint_problem), "%s",
+                       code == COLANDER_OK || err == NULL ? "" : err->message);
+        pthread_mutex_unlock(&partition->lock);
     }
     pthread_mutex_unlock(&partition->checkpointing);
     return code;

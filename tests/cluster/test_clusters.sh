@@ -155,23 +155,32 @@ brokers topic empty 1
 run 0 cluster family "$address" empty --topic empty
 run 0 backup "$store" "$address/partitions/tweets/0001"
 run 0 backup "$store" "$address/partitions/tweets/0001"
-run 0 cluster status "$address"
+run 1 cluster status "$address" # there is no node
+says 'colander: cluster: something is missing'
 sed -Ei 's/of 2[^ ]+Z \([0-9]+ (second|minute)s? ago\), [0-9.]+ (kB|bytes)/of TIME/' \
     "$work/out"
 prints "cluster  prod, 2 families
 log      kafka://$brokers
+nodes    none alive
 family   empty: topic empty, 1 partition, 2 replicas
   0000   no checkpoint; the log has offsets 0 to 0
 family   tweets: topic tweets, 4 partitions, 2 replicas, key id,at
   0000   no checkpoint; the log has offsets 0 to 0
-  0001   checkpoint 000002 of TIME; the log has offsets 0 to 0
+  0001   checkpoint at 1 of TIME; the log has offsets 0 to 0
   0002   no checkpoint; the log has offsets 0 to 2
-  0003   no checkpoint; the log has offsets 0 to 0"
-run 0 cluster status "$address" --json
+  0003   no checkpoint; the log has offsets 0 to 0
+missing  no node is alive, so no find is answered: start one with colander \
+serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"
+run 1 cluster status "$address" --json
 sed -Ei 's/"made":"2[^"]+Z","bytes":[0-9]+/"made":TIME/' "$work/out"
-prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members"}
-{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0}]}
-{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0},{"partition":1,"checkpoint":{"number":2,"made":TIME},"low":0,"high":0},{"partition":2,"low":0,"high":2},{"partition":3,"low":0,"high":0}]}'
+prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members","nodes":[]}
+{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]}]}
+{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]},{"partition":1,"checkpoint":{"number":2,"offset":1,"made":TIME},"low":0,"high":0,"nodes":[]},{"partition":2,"low":0,"high":2,"nodes":[]},{"partition":3,"low":0,"high":0,"nodes":[]}]}
+{"missing":["no node is alive, so no find is answered: start one with colander serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"]}'
+run 2 cluster status "$address" --wait 0s
+says_some '--wait must be a time such as 10s, at most ten minutes'
+run 2 cluster status "$address" --wait 11m
+says_some '--wait must be a time such as 10s, at most ten minutes'
 
 # --- damage
 list=$(ls "$place"/partitions/tweets/0001/backups/*2-*)
@@ -179,21 +188,22 @@ printf x | dd of="$list" bs=1 seek=20 conv=notrunc 2>"$work/hello"
 printf ' ' >>"$(ls "$place"/families/empty-*)"
 run 4 cluster status "$address"
 prints_some "^family +empty: 'families/empty-.*.json' is damaged: it has other"
-prints_some "^  0001 +checkpoint 000002 of .*, 'backups/.*' is damaged: .*; the log"
+prints_some "^  0001 +checkpoint at 1 of .*, 'backups/.*' is damaged: .*; the log"
 says 'colander: cluster: something could not be read'
 run 4 cluster status "$address" --json
 grep -q '^{"family":"empty","problem":".*damaged' "$work/out" ||
     complain "$(cat "$work/out")"
 rm "$place"/families/empty-* "$list"
 run 0 cluster family "$address" empty --topic empty
-run 0 cluster status "$address"
-prints_some "^  0001 +checkpoint 000001 of "
+run 1 cluster status "$address"
+prints_some "^  0001 +checkpoint at 0 of "
 
 # --- no broker answers
 stop_brokers
 run 4 cluster status "$address"
 prints_some "^  log +127.0.0.1:.*cannot find topic 'empty'"
 prints_some '^  log +not asked, as no broker answers$'
+prints_some "^nodes +topic 'prod-members' could not be read"
 prints_some '^  0002 +no checkpoint$'
 
 # --- a cluster of a newer version
