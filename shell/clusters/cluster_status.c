@@ -212,7 +212,8 @@ hear_nodes(struct status *status, struct members *members,
 {
     enum colander_code code;
 
-    await_nodes(status, members);
+    if (members != NULL)
+        await_nodes(status, members);
     if (status->members_problem[0] != '\0')
         return COLANDER_OK;
     code = members_list(members, &status->members, &status->member_count, err);
@@ -236,13 +237,22 @@ look(struct status *status, const struct cluster_texts *names,
                                       .say_ms = status->wait_ms / 2,
                                       .lost_ms = LOST_WAITS * status->wait_ms};
     struct members *members = NULL;
+    struct colander_error problem;
     char *topic;
     enum colander_code code;
 
     if (asprintf(&topic, "%s/%s", definition->log, definition->members) < 0)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
     options.brokers.address = topic;
-    code = members_open(&options, &members, err);
+    code = members_open(&options, &members, &problem);
+    if (code == COLANDER_NO_MEMORY) {
+        (void)COLANDER_FAIL(err, code, "%s", problem.message);
+    } else if (code != COLANDER_OK) {
+        status->is_damaged = true;
+        (void)snprintf(status->members_problem, sizeof(status->members_problem),
+                       "%s", problem.message);
+        code = COLANDER_OK;
+    }
     if (code == COLANDER_OK)
         code = read_families(status, names, err);
     if (code == COLANDER_OK)
