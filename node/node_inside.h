@@ -32,6 +32,7 @@ struct node {
     char *topic;             /* of the members */
     const char **settings;   /* of librdkafka */
     struct members *members; /* NULL: it is alone */
+    atomic_bool has_joined;  /* members and address stay what they are */
     bool has_problem;        /* that was printed; of its thread */
     pthread_t keeper;        /* starts, ends and frees partitions */
     bool has_keeper;
