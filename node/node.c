@@ -326,6 +326,7 @@ node_join(struct node *node, const char *address, struct colander_error *err)
     if (code == COLANDER_OK && thread_create(&node->saver, save, node) != 0)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
     node->has_saver = code == COLANDER_OK;
+    atomic_store(&node->has_joined, code == COLANDER_OK);
     return code;
 }
 

@@ -34,6 +34,7 @@ struct node {
     struct topic_broker_options brokers; /* has both */
     struct topic_client *client;         /* that all partitions read with */
     struct members *members;             /* NULL: it is alone */
+    atomic_bool has_joined; /* members and address stay what they are */
     bool has_problem;                    /* that was printed; of its thread */
     pthread_t keeper;                    /* starts, ends and frees partitions */
     bool has_keeper;

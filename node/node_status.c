@@ -64,14 +64,19 @@ list_families(struct node *node, struct view *view, struct colander_error *err)
 static enum colander_code
 view_init(struct view *view, struct node *node, struct colander_error *err)
 {
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
 
     memset(view, 0, sizeof(*view));
-    view->has_settled =
-        node->members == NULL || members_has_settled(node->members);
-    code = node->members != NULL ? members_list(node->members, &view->members,
-                                                &view->member_count, err)
-                                 : list_self(node, view, err);
+    if (!atomic_load(&node->has_joined)) { /* it knows nothing yet */
+        view->has_settled = false;
+    } else if (node->members == NULL) {
+        view->has_settled = true;
+        code = list_self(node, view, err);
+    } else {
+        view->has_settled = members_has_settled(node->members);
+        code = members_list(node->members, &view->members, &view->member_count,
+                            err);
+    }
     if (code == COLANDER_OK)
         code =
             survey_init(&view->survey, view->members, view->member_count, err);
