@@ -423,6 +423,7 @@ def hostile_rows_are_text():
 def hostile_names_work():
     goes_to("hostile")
     browser.wait("document.querySelectorAll('#column-list > li').length > 10")
+    claim("" not in browser.texts("#column-list .name"), "every column has a name")
     # each value of the row with odd columns, as a condition, finds that row
     count = browser.value("""(() => {
         const rows = [...document.querySelectorAll('#rows tbody tr')];
