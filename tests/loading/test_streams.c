@@ -1,6 +1,6 @@
 /*
  * Streams with puts, patches, deletes and bad records: a store is a function of
- * the records, whatever chunks, runs and interruptions there are.
+ * the records, whatever chunks, runs, threads and interruptions there are.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -114,7 +114,8 @@ is_behind(void *context)
 static uint64_t
 load(struct store_fixture *fixture, struct colander_family *family,
      struct colander_family *rejects, struct stream *stream,
-     enum colander_load_duplicates duplicates, uint64_t run_size)
+     enum colander_load_duplicates duplicates, uint64_t run_size,
+     size_t parser_count)
 {
     static const char *const key[] = {"id"};
     static const char *const name = "stream";
@@ -132,6 +133,7 @@ load(struct store_fixture *fixture, struct colander_family *family,
     options.duplicates = duplicates;
     OK(colander_load_create(fixture->store, family, &options, &load, why()));
     load_set_limits(load, &limits);
+    load_set_parsers(load, parser_count);
     OK(colander_load_run(load, &name, 1, why()));
     runs = load_run_count(load);
     colander_load_destroy(load);
@@ -172,7 +174,7 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
                             .end = RECORDS};
     uint64_t runs = 0;
 
-    (void)load(fixture, one, bad, &stream, duplicates, UINT64_MAX);
+    (void)load(fixture, one, bad, &stream, duplicates, UINT64_MAX, 1);
     dump(one, &rows);
     dump(bad, &rows);
     stream.at = 0;
@@ -182,7 +184,8 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
         if (stream.end > RECORDS)
             stream.end = RECORDS;
         stream.is_behind = part % 3 != 2;
-        runs += load(fixture, two, bad_two, &stream, duplicates, 100000);
+        runs += load(fixture, two, bad_two, &stream, duplicates, 100000,
+                     2 + (size_t)part % 7);
     }
     dump(two, &others);
     dump(bad_two, &others);
@@ -193,7 +196,7 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
     assert_true(count_rows(bad) > RECORDS / 20);
 }
 
-FIXTURE_TEST(rows_do_not_depend_on_chunks_runs_and_interruptions)
+FIXTURE_TEST(rows_do_not_depend_on_chunks_runs_threads_and_interruptions)
 {
     check(fixture, COLANDER_LOAD_REPLACE);
 }
