@@ -253,11 +253,7 @@ static enum colander_code
 visit_exists(void *context, struct colander_family *family,
              struct colander_error *err)
 {
-    bool *exists = context;
-
-    (void)err;
-    *exists = colander_family_exists(family);
-    return COLANDER_OK;
+    return colander_family_exists_there(family, context, err);
 }
 
 static enum colander_code

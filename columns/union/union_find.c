@@ -201,7 +201,13 @@ void
 union_explain_add(struct colander_explain *explain,
                   const struct colander_explain *member)
 {
-    colander_explain_add(explain, member);
+    struct colander_explain one = *member;
+
+    if (one.store_count == 0) {
+        one.store_count = 1;
+        one.stores_pruned = one.plan == COLANDER_PLAN_NOTHING;
+    }
+    colander_explain_add(explain, &one);
 }
 
 void
