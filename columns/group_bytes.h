@@ -41,8 +41,8 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_grouping_decode(
     struct colander_slice bytes, size_t size_max, bool (*is_cancelled)(void),
     struct colander_groups **groups, struct colander_error *err);
 
-/* Creates groups without rows, with the same keys, measures, limit of memory and
- * cancellation. The groups may move. */
+/* Creates groups without rows, with the same keys, measures, limit of memory
+ * and cancellation. The groups may move. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_groups_create_like(const struct colander_groups *groups,
                             struct colander_groups **like,

@@ -98,7 +98,7 @@ is_running(const struct attempt *attempt)
     return attempt->is_begun && !attempt->has_failed;
 }
 
-/* ---------------------------------------------------------------- hedges --- */
+/* --------------------------------------------------------------- hedges --- */
 
 /* Takes what an extra request costs. */
 static bool
@@ -148,7 +148,7 @@ choose(struct replica_find *find, size_t which)
         colander_cursor_cancel(cursor);
 }
 
-/* ------------------------------------------------------------------ next --- */
+/* ----------------------------------------------------------------- next --- */
 
 /* Asks for the first row until that time. Returns whether there is no answer
  * yet. */
@@ -282,7 +282,7 @@ replica_find_next(void *context, bool *is_row, struct colander_result *result,
     return colander_cursor_next(attempts[find->at].cursor, is_row, result, err);
 }
 
-/* ------------------------------------------------------------------ life --- */
+/* ----------------------------------------------------------------- life --- */
 
 /* Copies the query, whose keys are borrowed only until the find is open. */
 static enum colander_code

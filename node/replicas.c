@@ -11,7 +11,7 @@
 #define CREDIT_FIRST 100 /* for finds that are asked twice; see HEDGE_COST */
 #define USUAL_FIRST_US 100000
 
-/* -------------------------------------------------------------- suspects --- */
+/* ------------------------------------------------------------- suspects --- */
 
 size_t
 replicas_first(struct replicas *replicas)
@@ -42,7 +42,7 @@ replicas_fail(enum colander_code code, const struct colander_error *first,
     return COLANDER_FAIL(err, code, "%s; %s", first->message, second->message);
 }
 
-/* ----------------------------------------------------------------- asking --- */
+/* --------------------------------------------------------------- asking --- */
 
 /* Asks one of the stores. */
 typedef enum colander_code ask_one(void *asked, struct colander_family *family,
@@ -247,7 +247,7 @@ order_bound(void *context, const char *family, const char *path,
     return ask(context, family, bound_one, &asked, err);
 }
 
-/* ----------------------------------------------------------------- groups --- */
+/* --------------------------------------------------------------- groups --- */
 
 /* Rows that are grouped by one of the stores, into groups that are thrown away
  * if it fails. */
@@ -355,7 +355,7 @@ group_finish(void *context, struct colander_explain *explain,
     return colander_groups_merge(group->groups, group->own, err);
 }
 
-/* ------------------------------------------------------------------ store --- */
+/* ---------------------------------------------------------------- store --- */
 
 enum colander_code
 replicas_open(struct colander_store *first, struct colander_store *second,

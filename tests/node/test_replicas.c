@@ -238,7 +238,7 @@ open_flaky(struct flaky *flaky, const char *name)
     return store;
 }
 
-/* ------------------------------------------------------------- two places --- */
+/* ----------------------------------------------------------- two places --- */
 
 struct pair {
     struct store_fixture fixture;
