@@ -173,7 +173,7 @@ begin_other(struct replica_find *find, enum colander_code *code,
     const size_t other = 1 - find->at;
 
     *code = begin(find, other, err);
-    if (*code == COLANDER_BUSY)
+    if (replicas_is_failure(*code))
         fail(find, other, err);
     return *code == COLANDER_OK;
 }
@@ -189,7 +189,7 @@ turn(struct replica_find *find, const struct colander_error *failure,
     fail(find, find->at, failure);
     if (!other->is_begun)
         (void)begin_other(find, &code, err);
-    if (code != COLANDER_OK && code != COLANDER_BUSY)
+    if (code != COLANDER_OK && !replicas_is_failure(code))
         return code;
     if (other->has_failed)
         return replicas_fail(COLANDER_BUSY, failure, &other->failure, err);
@@ -249,7 +249,7 @@ first_row(struct replica_find *find, bool *is_row,
             look_elsewhere(find);
             continue;
         }
-        if (code != COLANDER_BUSY)
+        if (!replicas_is_failure(code))
             break;
         code = turn(find, &failure, err);
         if (code != COLANDER_OK)
@@ -336,7 +336,7 @@ replica_find_open(void *context, const char *family,
                : copy_query(find, query, err);
     if (code == COLANDER_OK) {
         code = begin(find, find->at, &failure);
-        if (code == COLANDER_BUSY)
+        if (replicas_is_failure(code))
             code = turn(find, &failure, err);
         else if (code != COLANDER_OK)
             (void)COLANDER_FAIL(err, code, "%s", failure.message);

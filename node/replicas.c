@@ -74,7 +74,7 @@ ask(struct replicas *replicas, const char *name, ask_one *one, void *asked,
         const enum colander_code code =
             ask_store(replicas->stores[which], name, one, asked, &failures[i]);
 
-        if (code == COLANDER_BUSY) {
+        if (replicas_is_failure(code)) {
             replicas_failed(replicas, which);
             continue;
         }
@@ -335,7 +335,7 @@ group_finish(void *context, struct colander_explain *explain,
     enum colander_code code = COLANDER_BUSY;
     size_t at = 0;
 
-    for (; at < REPLICAS && code == COLANDER_BUSY; at++) {
+    for (; at < REPLICAS && replicas_is_failure(code); at++) {
         code = COLANDER_OK;
         if (at > 0) {
             replicas_failed(replicas, group->first);
@@ -346,8 +346,8 @@ group_finish(void *context, struct colander_explain *explain,
             code =
                 colander_group_run_finish(group->run, explain, &failures[at]);
     }
-    if (code == COLANDER_BUSY)
-        return replicas_fail(code, &failures[0], &failures[1], err);
+    if (replicas_is_failure(code))
+        return replicas_fail(COLANDER_BUSY, &failures[0], &failures[1], err);
     if (code != COLANDER_OK)
         return COLANDER_FAIL(err, code, "%s", failures[at - 1].message);
     replicas_answered(replicas, at == 1 ? group->first : 1 - group->first);

@@ -24,6 +24,14 @@ struct replicas {
                                     * it was not */
 };
 
+/* Whether another node may answer what has failed so. */
+static inline bool
+replicas_is_failure(enum colander_code code)
+{
+    return code == COLANDER_BUSY || code == COLANDER_IO ||
+           code == COLANDER_CORRUPT;
+}
+
 /* Returns which of the stores is asked before the other. */
 size_t replicas_first(struct replicas *replicas);
 

@@ -124,6 +124,12 @@ done
 ask 1 find rows --count --explain
 says_some '^partitions  *6: 6 read$'
 says_some '^nodes  *[12] asked$'
+ask 1 stats rows
+prints_some '^rows  *about 5[0-9][0-9]$'
+prints_some '^filters  *of several stores'
+prints_some '^ *city '
+ask 1 stats --json
+prints_some '"_key":"rows"'
 run 2 serve "$store" --name n1
 says_some 'they need --dir$'
 run 1 put "$(node 1)" rows '{"_key":1}'

@@ -15,7 +15,7 @@
 #define ROWS 1000
 
 /* A place that has the rows of a store, and may fail. */
-enum behaviour { FINE, DOWN, CUT, SILENT, WRONG };
+enum behaviour { FINE, DOWN, CUT, SILENT, WRONG, DAMAGED };
 
 struct flaky {
     struct colander_store *store;
@@ -43,6 +43,8 @@ try(struct flaky *flaky, const char *family, struct colander_family **opened,
         return COLANDER_FAIL(err, COLANDER_BUSY, "it is down");
     if (flaky->behaviour == WRONG)
         return COLANDER_FAIL(err, COLANDER_INVALID, "it is wrong");
+    if (flaky->behaviour == DAMAGED)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is damaged");
     return colander_family_open(flaky->store, family, opened, err);
 }
 
@@ -163,6 +165,8 @@ flaky_next(void *context, bool *is_row, struct colander_result *row,
         return COLANDER_FAIL(err, COLANDER_BUSY, "it is cut off");
     if (find->flaky->behaviour == WRONG)
         return COLANDER_FAIL(err, COLANDER_INVALID, "it is wrong");
+    if (find->flaky->behaviour == DAMAGED)
+        return COLANDER_FAIL(err, COLANDER_CORRUPT, "it is damaged");
     find->rows++;
     return colander_cursor_next(find->cursor, is_row, row, err);
 }
@@ -381,9 +385,9 @@ PAIR_TEST(whatever_is_asked_is_asked_of_the_second)
     size_t split;
     bool found;
 
-    for (unsigned i = 0; i < 2; i++) {
-        pair->places[i].behaviour = DOWN;
-        pair->places[1 - i].behaviour = FINE;
+    for (unsigned i = 0; i < 4; i++) {
+        pair->places[i % 2].behaviour = i < 2 ? DOWN : DAMAGED;
+        pair->places[1 - i % 2].behaviour = FINE;
         OK(colander_family_get(pair->rows, colander_key_of(&key, &part, 1),
                                NULL, &row, &found, why()));
         assert_true(found);
