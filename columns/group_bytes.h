@@ -41,6 +41,13 @@ COLANDER_API COLANDER_CHECKED enum colander_code colander_grouping_decode(
     struct colander_slice bytes, size_t size_max, bool (*is_cancelled)(void),
     struct colander_groups **groups, struct colander_error *err);
 
+/* Creates groups without rows, with the same keys, measures, limit of memory
+ * and cancellation. The groups may move. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_groups_create_like(const struct colander_groups *groups,
+                            struct colander_groups **like,
+                            struct colander_error *err);
+
 /* Where the next bytes begin. Starts zeroed. */
 struct colander_groups_place {
     size_t group;

@@ -102,8 +102,15 @@ colander_store_open_source(const struct colander_source *source,
 /* Returns whether the store has one: reads may then wait for other
  * processes. */
 COLANDER_API bool colander_store_has_source(const struct colander_store *store);
-COLANDER_API bool
-colander_family_has_source(const struct colander_family *family);
+
+/* Returns the store of the family. */
+COLANDER_API struct colander_store *
+colander_family_store(const struct colander_family *family);
+
+/* Does what colander_family_exists does, but fails if it is not known. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_exists_there(struct colander_family *family, bool *exists,
+                             struct colander_error *err);
 
 /* Does what order_bound does, for any family. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_order_bound(

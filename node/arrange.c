@@ -86,19 +86,24 @@ order_nodes(const struct node *node, const struct cluster_family *family,
                             CLUSTER_REPLICAS_MAX, order);
 }
 
-/* Reads the partition at this node, if it serves it. */
+/* Reads the partition at this node, if it serves it and one is missing. */
 static void
 try_node(const struct member *other, struct route *route)
 {
     const char *text = (const char *)other->text.data;
 
-    if (!other->is_self && other->text.size > 0 && text[0] != '\n' &&
-        serves(other, route->partition))
+    if (route->second != NULL || other->is_self || other->text.size == 0 ||
+        text[0] == '\n' || text == route->address ||
+        !serves(other, route->partition))
+        return;
+    if (route->address == NULL)
         route->address = text;
+    else
+        route->second = text;
 }
 
 /* Chooses where a partition is read: here, if it is up to date or no one else
- * has it, or at the first of the nodes that serve it. */
+ * has it, or at the first two of the nodes that serve it. */
 static void
 choose_route(const struct node *node, const struct node_family *family,
              uint32_t number, struct route *route)
@@ -113,9 +118,9 @@ choose_route(const struct node *node, const struct node_family *family,
     if (route->store != NULL && is_caught_up)
         return;
     count = order_nodes(node, &family->definition, number, order);
-    for (size_t i = 0; i < count && route->address == NULL; i++)
+    for (size_t i = 0; i < count; i++)
         try_node(&node->nodes[order[i]], route);
-    for (size_t i = 0; i < node->node_count && route->address == NULL; i++)
+    for (size_t i = 0; i < node->node_count; i++)
         try_node(&node->nodes[i], route); /* and at all others */
 }
 
@@ -143,6 +148,14 @@ keep_text(struct route_texts *texts, char *text, const char **kept,
     return code;
 }
 
+/* Keeps the first line of the text. */
+static enum colander_code
+keep_line(struct route_texts *texts, const char **text,
+          struct colander_error *err)
+{
+    return keep_text(texts, strndup(*text, strcspn(*text, "\n")), text, err);
+}
+
 static enum colander_code
 add_route(const struct node *node, const struct node_family *family,
           uint32_t number, struct route *route, struct route_texts *texts,
@@ -157,11 +170,11 @@ add_route(const struct node *node, const struct node_family *family,
     if (code != COLANDER_OK)
         return code;
     choose_route(node, family, number, route);
-    if (route->address == NULL)
-        return COLANDER_OK;
-    return keep_text(texts,
-                     strndup(route->address, strcspn(route->address, "\n")),
-                     &route->address, err);
+    if (route->address != NULL)
+        code = keep_line(texts, &route->address, err);
+    if (code == COLANDER_OK && route->second != NULL)
+        code = keep_line(texts, &route->second, err);
+    return code;
 }
 
 /* Routes all partitions. Under the lock. */

@@ -38,8 +38,6 @@
 
 #include "columns/columns.h"
 
-#include <stddef.h>
-
 enum peer_frame {
     PEER_PART = 'p',
     PEER_QUERY = 'q',
@@ -74,12 +72,6 @@ enum peer_frame {
 #define PEER_BOUND "bound"
 #define PEER_FIND "find"
 #define PEER_GROUP "group"
-
-/* Counts of an explanation, in the order in which a find's end has them. */
-#define PEER_EXPLAIN_COUNT                                                     \
-    ((offsetof(struct colander_explain, some_words) -                          \
-      offsetof(struct colander_explain, rows_expected)) /                      \
-     sizeof(uint64_t))
 
 struct parameters;
 struct server;

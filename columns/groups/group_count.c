@@ -74,7 +74,8 @@ colander_family_count(struct colander_family *family,
         return code;
     counting.keys_only = true;
     counting.reports_columns = false;
-    return colander_family_has_source(family) && counting.limit == UINT64_MAX
+    return colander_store_has_source(colander_family_store(family)) &&
+                   counting.limit == UINT64_MAX
                ? colander_family_count_there(family, &counting, NULL, count,
                                              NULL, err)
                : count_found(family, &counting, count, err);

@@ -204,7 +204,8 @@ take_measure(struct decoder *decoder, const struct colander_value *state,
         code = decode_next(&members, &value, err);
     if (code == COLANDER_OK && kind != SLOT_ROWS)
         code = take_text(decoder, &value, &decoder->paths[index], err);
-    decoder->measures[index].aggregate = measures[kind].aggregate;
+    if (code == COLANDER_OK)
+        decoder->measures[index].aggregate = measures[kind].aggregate;
     return code;
 }
 
@@ -316,5 +317,22 @@ colander_grouping_decode(struct colander_slice bytes, size_t size_max,
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot decode a grouping");
     colander_buffer_release(&decoder.texts);
+    return code;
+}
+
+enum colander_code
+colander_groups_create_like(const struct colander_groups *groups,
+                            struct colander_groups **like,
+                            struct colander_error *err)
+{
+    struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = colander_grouping_encode(groups, &bytes, err);
+
+    *like = NULL;
+    if (code == COLANDER_OK)
+        code = colander_grouping_decode(colander_buffer_slice(&bytes),
+                                        groups->asked.size_max,
+                                        groups->asked.is_cancelled, like, err);
+    colander_buffer_release(&bytes);
     return code;
 }

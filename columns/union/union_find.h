@@ -10,12 +10,12 @@
 
 struct union_find;
 
-/* Begins a find in the family of each store. All are begun before the first one
- * is asked for a row. */
+/* Begins a find in each family. All are begun before the first one is asked for
+ * a row. The families and their list are taken. */
 COLANDER_CHECKED enum colander_code
-union_find_open(struct colander_store *const *stores, size_t count,
-                const char *family, const struct colander_query *query,
-                struct union_find **find, struct colander_error *err);
+union_find_open(struct colander_family **families, size_t count,
+                const struct colander_query *query, struct union_find **find,
+                struct colander_error *err);
 
 /* What follows are functions of a source (source.h). */
 

@@ -8,7 +8,6 @@
 
 /* The rows of one member. */
 struct part {
-    struct colander_store *store;
     struct colander_family *family;
     struct colander_group_run *run;
 };
@@ -18,41 +17,44 @@ struct union_group {
     struct part parts[];
 };
 
-static enum colander_code
-begin_part(struct part *part, const char *family,
-           const struct colander_query *query, struct colander_groups *groups,
-           struct colander_error *err)
+/* Names the member that has failed. */
+static void
+add_member(const struct part *part, struct colander_error *err)
 {
-    enum colander_code code =
-        colander_family_open(part->store, family, &part->family, err);
-
-    if (code == COLANDER_OK)
-        code = colander_group_run_begin(part->family, query, groups, &part->run,
-                                        err);
-    if (code != COLANDER_OK)
-        colander_error_context(err, "%s", colander_store_path(part->store));
-    return code;
+    colander_error_context(
+        err, "%s", colander_store_path(colander_family_store(part->family)));
 }
 
 enum colander_code
-union_group_open(struct colander_store *const *stores, size_t count,
-                 const char *family, const struct colander_query *query,
+union_group_open(struct colander_family **families, size_t count,
+                 const struct colander_query *query,
                  struct colander_groups *groups, struct union_group **group,
                  struct colander_error *err)
 {
     struct union_group *created =
         calloc(1, sizeof(*created) + count * sizeof(created->parts[0]));
-    enum colander_code code = COLANDER_OK;
+    enum colander_code code =
+        created == NULL
+            ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory to group rows")
+            : COLANDER_OK;
 
     *group = created;
-    if (created == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory to group rows");
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        created->parts[created->count++].store = stores[i];
-        code = begin_part(&created->parts[i], family, query, groups, err);
+    for (size_t i = 0; i < count; i++) {
+        struct part *part;
+
+        if (code != COLANDER_OK) {
+            colander_family_close(families[i]);
+            continue;
+        }
+        part = &created->parts[created->count++];
+        part->family = families[i];
+        code = colander_group_run_begin(part->family, query, groups, &part->run,
+                                        err);
+        if (code != COLANDER_OK)
+            add_member(part, err);
     }
-    if (code != COLANDER_OK) {
+    free(families);
+    if (code != COLANDER_OK && created != NULL) {
         union_group_close(created);
         *group = NULL;
     }
@@ -72,13 +74,14 @@ union_group_finish(void *context, struct colander_explain *explain,
         struct part *part = &group->parts[i % group->count];
         struct colander_explain one;
 
-        if (colander_store_has_source(part->store) != (i >= group->count))
+        if (colander_store_has_source(colander_family_store(part->family)) !=
+            (i >= group->count))
             continue;
         code = colander_group_run_finish(part->run, &one, err);
         if (code == COLANDER_OK)
             union_explain_add(explain, &one);
         else
-            colander_error_context(err, "%s", colander_store_path(part->store));
+            add_member(part, err);
     }
     return code;
 }

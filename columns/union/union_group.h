@@ -10,10 +10,11 @@
 
 struct union_group;
 
-/* Begins to group the rows of the family in each store. */
+/* Begins to group the rows of each family. The families and their list are
+ * taken. */
 COLANDER_CHECKED enum colander_code
-union_group_open(struct colander_store *const *stores, size_t count,
-                 const char *family, const struct colander_query *query,
+union_group_open(struct colander_family **families, size_t count,
+                 const struct colander_query *query,
                  struct colander_groups *groups, struct union_group **group,
                  struct colander_error *err);
 

@@ -391,6 +391,9 @@ call_fail_as(const struct call *call, struct colander_slice data,
     if (data.size > 0 && data.data[0] > COLANDER_OK &&
         data.data[0] <= COLANDER_NO_MEMORY)
         code = (enum colander_code)data.data[0];
+    if (code ==
+        COLANDER_CANCELLED) /* there, as the server ends, and not here */
+        code = COLANDER_BUSY;
     return COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
                          data.size > 0 ? (int)data.size - 1 : 0,
                          data.size > 0 ? (const char *)data.data + 1 : "");

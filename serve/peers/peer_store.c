@@ -77,7 +77,7 @@ snapshot(void *context, struct colander_snapshot **snapshot,
 }
 
 struct numbers {
-    uint64_t list[1 + PEER_EXPLAIN_COUNT];
+    uint64_t list[4 + 2 * COLANDER_LEVELS_MAX];
     size_t count;
 };
 

@@ -159,7 +159,8 @@ counts_elsewhere(const struct find_run *run)
     return run->take == NULL && request->expressions == NULL &&
            request->order == NULL && request->skip == 0 &&
            request->limit == UINT64_MAX && !request->is_any &&
-           run->missing.count == 0 && colander_family_has_source(run->family);
+           run->missing.count == 0 &&
+           colander_store_has_source(colander_family_store(run->family));
 }
 
 static enum colander_code

@@ -443,6 +443,7 @@ SERVED_TEST(a_frame_that_is_wrong_is_not_passed_over)
         {PEER_ROW, 0, 0, 0, 4, 0xff, 0xff, 0xff}, /* a size beyond it */
         {'?', 0, 0, 0, 0},
         {PEER_FAILURE, 0, 0, 0, 1, COLANDER_BUSY},
+        {PEER_FAILURE, 0, 0, 0, 1, COLANDER_CANCELLED}, /* it ends */
         {PEER_FAILURE, 0, 0, 0, 0},
     };
     struct liar liar = {.fd = listen_anywhere()};
