@@ -21,6 +21,7 @@ struct partition_setup {
     const struct cluster_family *family;
     struct colander_budget *budget;
     uint32_t number;
+    const atomic_bool *is_ending; /* checkpoints that are being made end */
 
     /* The stores that are open have changed: partition_store returns another
      * one, or NULL. Before a store is closed, the thread of the partition calls
@@ -46,6 +47,9 @@ struct colander_store *partition_store(struct partition *partition,
 const char *partition_name(const struct partition *partition);
 
 void partition_state(struct partition *partition, struct node_partition *state);
+
+/* Looks which checkpoint is the newest, if that is not known yet. */
+void partition_look(struct partition *partition);
 
 /* Makes a checkpoint, if there are records that the last one does not have. A
  * store that is not open has none. */
