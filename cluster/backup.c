@@ -429,6 +429,8 @@ cluster_backup(struct colander_store *store, const char *address,
     memset(made, 0, sizeof(*made));
     if (code == COLANDER_OK) {
         objects_stop_by(objects, options->is_stopped);
+        if (options->tries_once)
+            objects_try_once(objects);
         code = make(objects, store, options, made, err);
     }
     if (code == COLANDER_OK && options->keep_count > 0) {

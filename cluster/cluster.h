@@ -34,7 +34,9 @@ struct cluster_backup_options {
                           * the same address */
     const atomic_bool *is_stopped; /* ends it with CANCELLED within some
                                     * seconds; NULL: never */
-    bool sends_all; /* relies on no object that is there, as some may be
+    bool tries_once; /* does without it if the first attempt of a request
+                      * fails */
+    bool sends_all;  /* relies on no object that is there, as some may be
                      * damaged, and replaces backups with its number */
 };
 

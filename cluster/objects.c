@@ -33,6 +33,12 @@ objects_stop_by(struct objects *objects, const atomic_bool *is_stopped)
 }
 
 void
+objects_try_once(struct objects *objects)
+{
+    objects->tries_once = true;
+}
+
+void
 objects_close(struct objects *objects)
 {
     if (objects != NULL)

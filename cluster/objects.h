@@ -32,6 +32,9 @@ COLANDER_CHECKED enum colander_code objects_open(const char *address,
  * CANCELLED within some seconds. NULL: never. */
 void objects_stop_by(struct objects *objects, const atomic_bool *is_stopped);
 
+/* Sends each request once from now on, whatever the settings say. */
+void objects_try_once(struct objects *objects);
+
 /* NULL is allowed. */
 void objects_close(struct objects *objects);
 

@@ -29,6 +29,7 @@ struct objects_kind {
 struct objects {
     const struct objects_kind *kind;
     const atomic_bool *is_stopped; /* NULL: never */
+    bool tries_once;
 };
 
 /* Open what comes after "file://" and "s3://". */

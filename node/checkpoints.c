@@ -214,13 +214,14 @@ note_made(struct checkpoints *checkpoints, uint64_t number, bool sent_all)
 
 enum colander_code
 checkpoints_make(struct checkpoints *checkpoints, struct colander_store *store,
-                 uint64_t number, uint64_t keep_count,
+                 uint64_t number, uint64_t keep_count, bool tries_once,
                  const atomic_bool *is_stopped, struct colander_error *err)
 {
     struct cluster_backup_options options = {
         .keep_count = keep_count,
         .number = number,
         .has_twins = true,
+        .tries_once = tries_once,
         .is_stopped = is_stopped,
     };
     struct colander_backup made;

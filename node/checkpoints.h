@@ -70,11 +70,11 @@ checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,
                     checkpoints_say *say, void *context, bool *found,
                     struct colander_error *err);
 
-/* Makes one of the store with this number, of which `keep_count` are kept. May
- * fail after it was made. */
+/* Makes one of the store with this number, of which `keep_count` are kept;
+ * `tries_once`: unless a request fails at once. May fail after it was made. */
 COLANDER_CHECKED enum colander_code
 checkpoints_make(struct checkpoints *checkpoints, struct colander_store *store,
-                 uint64_t number, uint64_t keep_count,
+                 uint64_t number, uint64_t keep_count, bool tries_once,
                  const atomic_bool *is_stopped, struct colander_error *err);
 
 #endif

@@ -141,14 +141,15 @@ list_partitions(struct node *node, struct colander_error *err)
 /* Makes checkpoints, one after another, until no server answers. Returns the
  * first failure. */
 static enum colander_code
-checkpoint_all(struct node *node, struct colander_error *err)
+checkpoint_all(struct node *node, bool is_last, struct colander_error *err)
 {
     struct partition **list = list_partitions(node, err);
     enum colander_code code = list == NULL ? COLANDER_NO_MEMORY : COLANDER_OK;
 
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         struct colander_error found;
-        const enum colander_code made = partition_checkpoint(list[i], &found);
+        const enum colander_code made =
+            partition_checkpoint(list[i], is_last, &found);
 
         if (made == COLANDER_OK)
             continue;
@@ -204,7 +205,7 @@ save(void *context)
         pthread_mutex_lock(&node->saving);
         look_at_all(node);
         if (clock_us() - saved >= save_ms * UINT64_C(1000)) {
-            (void)!checkpoint_all(node, NULL);
+            (void)!checkpoint_all(node, false, NULL);
             saved = clock_us();
         }
         pthread_mutex_unlock(&node->saving);
@@ -475,7 +476,7 @@ node_close(struct node *node, struct colander_error *err)
         return COLANDER_OK;
     stop_all(node);
     if (node->has_keeper)
-        code = checkpoint_all(node, err);
+        code = checkpoint_all(node, true, err);
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);
     add_failure(&code, err, routing_close(node->routing, &found), &found);

@@ -486,26 +486,29 @@ partition_look(struct partition *partition)
 }
 
 enum colander_code
-partition_checkpoint(struct partition *partition, struct colander_error *err)
+partition_checkpoint(struct partition *partition, bool is_last,
+                     struct colander_error *err)
 {
     const struct node_options *options = partition->setup.options;
+    const uint64_t keep_count =
+        options->checkpoints > 0 ? options->checkpoints : CHECKPOINTS_KEPT;
+    const atomic_bool *is_stopped = partition->setup.is_ending;
     struct node_partition state;
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
     struct colander_store *store;
 
     /* It keeps the store open. One that is being closed is not saved. */
     if (pthread_mutex_trylock(&partition->checkpointing) != 0)
         return COLANDER_OK;
-    code = checkpoints_list(&partition->checkpoints, partition->setup.is_ending,
-                            err);
+    if (!is_last)
+        code = checkpoints_list(&partition->checkpoints, is_stopped, err);
     partition_state(partition, &state);
     store = store_of(partition);
     if (code == COLANDER_OK && store != NULL && state.applied > 0 &&
         state.applied > state.checkpoint)
-        code = checkpoints_make(
-            &partition->checkpoints, store, (uint64_t)state.applied + 1,
-            options->checkpoints > 0 ? options->checkpoints : CHECKPOINTS_KEPT,
-            partition->setup.is_ending, err);
+        code = checkpoints_make(&partition->checkpoints, store,
+                                (uint64_t)state.applied + 1, keep_count,
+                                is_last, is_stopped, err);
     if (code != COLANDER_OK)
         colander_error_context(err, "checkpoint of %s", partition->name);
     pthread_mutex_unlock(&partition->checkpointing);

@@ -52,9 +52,11 @@ void partition_state(struct partition *partition, struct node_partition *state);
 void partition_look(struct partition *partition);
 
 /* Makes a checkpoint, if there are records that the last one does not have. A
- * store that is not open has none. */
+ * store that is not open has none. `is_last`: the node ends, and waits for no
+ * server that does not answer. */
 COLANDER_CHECKED enum colander_code
-partition_checkpoint(struct partition *partition, struct colander_error *err);
+partition_checkpoint(struct partition *partition, bool is_last,
+                     struct colander_error *err);
 
 /* Makes the thread end, and does not wait. With `gives_up` it then closes the
  * store, when no cursor uses it, and removes it: others have the partition. */

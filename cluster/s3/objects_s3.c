@@ -297,7 +297,8 @@ static enum colander_code
 send_call(struct s3_objects *s3, const struct call *call,
           struct http_answer *answer, struct colander_error *err)
 {
-    const unsigned attempts = s3->settings.attempts;
+    const unsigned attempts =
+        s3->objects.tries_once ? 1 : s3->settings.attempts;
     enum colander_code code = COLANDER_IO;
     bool is_final = false;
 

@@ -240,9 +240,11 @@ assert_rows(struct node *node, int count, int number)
     assert_int_equal(id, count);
 }
 
-/* Sends so much that brokers forget what was before. */
+/* Sends so much that brokers forget what was before. A node, if there is one,
+ * has applied `before` records, and reads all. */
 static inline void
-put_much(const struct place *place, int count, int number)
+put_much(const struct place *place, struct node *node, int64_t before,
+         int count, int number)
 {
     static char text[30000];
 
@@ -264,9 +266,12 @@ put_much(const struct place *place, int count, int number)
                               RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
                               RD_KAFKA_V_END),
             RD_KAFKA_RESP_ERR_NO_ERROR);
-        if (i % 50 == 0)
-            assert_int_equal(rd_kafka_flush(place->brokers.client, 60000),
-                             RD_KAFKA_RESP_ERR_NO_ERROR);
+        if (i % 50 != 0)
+            continue;
+        assert_int_equal(rd_kafka_flush(place->brokers.client, 60000),
+                         RD_KAFKA_RESP_ERR_NO_ERROR);
+        if (node != NULL)
+            await(node, before + i + 1);
     }
     assert_int_equal(rd_kafka_flush(place->brokers.client, 60000),
                      RD_KAFKA_RESP_ERR_NO_ERROR);

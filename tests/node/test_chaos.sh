@@ -496,6 +496,7 @@ export AWS_MAX_ATTEMPTS=3
 S3_SERVER=s3proxy start_server
 start_brokers 3
 for i in 1 2 3; do await_kafka_broker $i; done
+[ "$failures" = 0 ] || exit 1
 brokers topic c-members 1
 brokers topic c.rows $partitions
 brokers topic c.lines 2

@@ -107,7 +107,7 @@ PLACE_TEST(a_node_that_the_log_has_left_behind_takes_a_newer_checkpoint)
     OK(node_close(node, why()));
     (void)strcat(place->directory, "-2");
     node = open_node(place);
-    put_much(place, 900, 2);
+    put_much(place, node, 300, 900, 2);
     await(node, 1200);
     OK(node_close(node, why()));
     *end = '\0';
@@ -126,7 +126,7 @@ PLACE_TEST(without_a_newer_checkpoint_it_says_what_is_missing)
     put_rows(place, 0, 300, 1);
     await(node, 300);
     OK(node_close(node, why()));
-    put_much(place, 900, 2);
+    put_much(place, NULL, 0, 900, 2);
     node = open_node(place);
     while (behind < PARTITIONS) {
         struct node_partition *partitions;

@@ -250,7 +250,7 @@ PLACE_TEST(all_comes_back_after_the_log_has_lost_its_beginning)
 
     place->checkpoint_ms = 50;
     node = open_node(place);
-    put_much(place, 900, 1);
+    put_much(place, node, 0, 900, 1);
     await(node, 900);
     await_checkpoints(node, 900);
     put_rows(place, 0, 150, 2);
@@ -296,7 +296,7 @@ PLACE_TEST(without_its_beginning_a_log_does_not_replace_checkpoints)
 {
     struct node *node = open_node(place);
 
-    put_much(place, 900, 1);
+    put_much(place, node, 0, 900, 1);
     await(node, 900);
     OK(node_close(node, why()));
     command("find %s/objects/partitions -path '*/backups/*' -type f | "
