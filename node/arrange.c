@@ -11,6 +11,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* ---------------------------------------------------------------- nodes --- */
@@ -256,6 +257,7 @@ start_partition(struct node *node, struct node_family *family, uint32_t number,
         .budget = node->budget,
         .client = node->client,
         .number = number,
+        .is_ending = &node->is_ending,
         .changed = changed,
         .context = node,
     };
@@ -358,7 +360,25 @@ is_own(const struct node *node, const struct node_family *family,
     return is_own;
 }
 
-/* Starts a partition, gives one up, or frees one that was given up. */
+/* Whether the directory has a store of the partition, of an earlier process. */
+static bool
+has_store(const struct node *node, const struct node_family *family,
+          uint32_t number)
+{
+    struct stat status;
+    char *path;
+    bool is_there;
+
+    if (asprintf(&path, "%s/%s/%04" PRIu32, node->directory,
+                 family->definition.name, number) < 0)
+        return false;
+    is_there = stat(path, &status) == 0;
+    free(path);
+    return is_there;
+}
+
+/* Starts a partition, also one that is there from before, until those have it
+ * that own it; gives one up, or frees one that was given up. */
 static enum colander_code
 arrange_one(struct node *node, struct node_family *family, uint32_t number,
             struct colander_error *err)
@@ -370,8 +390,10 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
     pthread_mutex_lock(&node->routing_lock); /* of the nodes */
     owns = is_own(node, family, number, &is_served);
     pthread_mutex_unlock(&node->routing_lock);
-    if (partition == NULL)
+    if (partition == NULL) {
+        owns = owns || (!family->has_looked && has_store(node, family, number));
         return owns ? start_partition(node, family, number, err) : COLANDER_OK;
+    }
     if (partition_has_ended(partition)) {
         enum colander_code code;
 
@@ -390,6 +412,19 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
     return COLANDER_OK;
 }
 
+/* Returns a family, which stays, or NULL. */
+static struct node_family *
+family_at(struct node *node, size_t index)
+{
+    struct node_family *family = NULL;
+
+    pthread_mutex_lock(&node->mutex);
+    if (index < node->family_count)
+        family = node->families[index];
+    pthread_mutex_unlock(&node->mutex);
+    return family;
+}
+
 enum colander_code
 node_arrange(struct node *node, struct colander_error *err)
 {
@@ -397,8 +432,9 @@ node_arrange(struct node *node, struct colander_error *err)
 
     if (code == COLANDER_OK &&
         (node->members == NULL || members_has_settled(node->members))) {
-        for (size_t i = 0; i < node->family_count; i++) {
-            struct node_family *family = node->families[i];
+        struct node_family *family;
+
+        for (size_t i = 0; (family = family_at(node, i)) != NULL; i++) {
             const uint32_t count = family->definition.partition_count;
 
             for (uint32_t j = 0; j < count; j++) {
@@ -409,6 +445,7 @@ node_arrange(struct node *node, struct colander_error *err)
                 if (code == COLANDER_OK && arranged != COLANDER_OK)
                     code = COLANDER_FAIL(err, arranged, "%s", found.message);
             }
+            family->has_looked = true;
         }
     }
     node_route(node);

@@ -8,13 +8,12 @@
 #include "serve/peer_store.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Partitions that are read at another node. */
 struct place {
-    char *address;
-    char **parts; /* in their order */
+    char *address; /* "": no node has them */
+    char **parts;  /* in their order */
     size_t part_count;
     size_t part_capacity;
     struct colander_store *store; /* NULL: not opened yet */
@@ -41,39 +40,74 @@ struct routing {
     struct routing_options options;
     struct colander_store *all;
     struct colander_store *here;
-    struct colander_store *nowhere; /* of partitions that no node has */
-    char *missing;                  /* the first of them */
-    pthread_mutex_t mutex;          /* of `missing` */
     struct peers peers;
     struct peers retired; /* to be closed when no cursor uses them */
 };
 
 /* -------------------------------------------------------------- missing --- */
 
-/* Names, sizes and the like are told of what there is; rows are not. */
+/* A store of partitions that no node has. Their families are there, and sizes
+ * and the like are told of what there is; rows are not. Other families are
+ * empty there. */
+struct nowhere {
+    size_t count;
+    char *parts[]; /* in their order */
+};
 
-static enum colander_code
-fail_missing(struct routing *routing, struct colander_error *err)
+/* Returns a partition of the family, or of that whose rejects it has; NULL:
+ * none is missing. */
+static const char *
+find_missing(const struct nowhere *nowhere, const char *family)
 {
-    enum colander_code code;
+    for (size_t i = 0; i < nowhere->count; i++) {
+        const char *part = nowhere->parts[i];
+        const size_t size = strcspn(part, "/");
 
-    pthread_mutex_lock(&routing->mutex);
-    code = COLANDER_FAIL(err, COLANDER_BUSY,
+        if (strncmp(part, family, size) == 0 &&
+            (family[size] == '\0' || family[size] == '.'))
+            return part;
+    }
+    return NULL;
+}
+
+/* Fails if a partition of the family is missing. */
+static enum colander_code
+check_missing(const struct nowhere *nowhere, const char *family,
+              struct colander_error *err)
+{
+    const char *part = find_missing(nowhere, family);
+
+    if (part == NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_BUSY,
                          "no node has partition %s now: try again, or see "
                          "colander cluster status",
-                         routing->missing == NULL ? "?" : routing->missing);
-    pthread_mutex_unlock(&routing->mutex);
-    return code;
+                         part);
 }
 
 static enum colander_code
-no_families(void *context, struct colander_names *names,
-            struct colander_error *err)
+list_families(void *context, struct colander_names *names,
+              struct colander_error *err)
 {
-    (void)context;
-    (void)err;
-    *names = (struct colander_names){NULL, 0};
-    return COLANDER_OK;
+    const struct nowhere *nowhere = context;
+
+    names->count = 0;
+    names->names = calloc(nowhere->count + 1, sizeof(char *));
+    for (size_t i = 0; i < nowhere->count && names->names != NULL; i++) {
+        const char *part = nowhere->parts[i];
+        const size_t size = strcspn(part, "/") + 1; /* of the same family */
+
+        if (i > 0 && strncmp(part, nowhere->parts[i - 1], size) == 0)
+            continue;
+        names->names[names->count] = strndup(part, size - 1);
+        if (names->names[names->count++] != NULL)
+            continue;
+        colander_names_release(names);
+        break;
+    }
+    return names->names == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                                "no memory for families")
+                                : COLANDER_OK;
 }
 
 static enum colander_code
@@ -87,13 +121,12 @@ no_snapshot(void *context, struct colander_snapshot **snapshot,
 }
 
 static enum colander_code
-no_family(void *context, const char *family, bool *exists,
-          struct colander_error *err)
+has_family(void *context, const char *family, bool *exists,
+           struct colander_error *err)
 {
-    (void)context;
-    (void)family;
     (void)err;
-    *exists = false;
+    *exists =
+        strchr(family, '.') == NULL && find_missing(context, family) != NULL;
     return COLANDER_OK;
 }
 
@@ -135,53 +168,115 @@ no_mark(void *context, const char *family, struct colander_slice name,
 }
 
 static enum colander_code
-fail_get(void *context, const char *family, const struct colander_slice *keys,
-         size_t count, const struct colander_read *read,
-         struct colander_buffer *rows, bool *found, struct colander_error *err)
+no_rows(void *context, const char *family, const struct colander_slice *keys,
+        size_t count, const struct colander_read *read,
+        struct colander_buffer *rows, bool *found, struct colander_error *err)
 {
-    (void)family;
     (void)keys;
-    (void)count;
     (void)read;
     (void)rows;
-    (void)found;
-    return fail_missing(context, err);
+    for (size_t i = 0; i < count; i++)
+        found[i] = false;
+    return check_missing(context, family, err);
 }
 
 static enum colander_code
-fail_find(void *context, const char *family, const struct colander_query *query,
-          void **find, struct colander_error *err)
+begin_find(void *context, const char *family,
+           const struct colander_query *query, void **find,
+           struct colander_error *err)
 {
-    (void)family;
     (void)query;
-    *find = NULL;
-    return fail_missing(context, err);
+    *find = context;
+    return check_missing(context, family, err);
+}
+
+static enum colander_code
+find_none(void *find, bool *is_row, struct colander_result *result,
+          struct colander_error *err)
+{
+    (void)find;
+    (void)result;
+    (void)err;
+    *is_row = false;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+seek_none(void *find, struct colander_slice key, struct colander_error *err)
+{
+    (void)find;
+    (void)key;
+    (void)err;
+    return COLANDER_OK;
 }
 
 static void
-keep_context(void *context)
+leave_find(void *find)
 {
-    (void)context;
+    (void)find;
+}
+
+static void
+pause_none(void *find, uint64_t time_us)
+{
+    (void)find;
+    (void)time_us;
+}
+
+static void
+explain_none(const void *find, struct colander_explain *explain)
+{
+    (void)find;
+    memset(explain, 0, sizeof(*explain));
+}
+
+static void
+free_nowhere(void *context)
+{
+    struct nowhere *nowhere = context;
+
+    for (size_t i = 0; i < nowhere->count; i++)
+        free(nowhere->parts[i]);
+    free(nowhere);
 }
 
 static enum colander_code
-open_nowhere(struct routing *routing, struct colander_error *err)
+open_nowhere(char *const *parts, size_t count, struct colander_store **store,
+             struct colander_error *err)
 {
-    const struct colander_source source = {
-        .context = routing,
+    struct nowhere *nowhere =
+        malloc(sizeof(*nowhere) + count * sizeof(nowhere->parts[0]));
+    struct colander_source source = {
         .name = "nowhere",
-        .closed = keep_context,
-        .families = no_families,
+        .closed = free_nowhere,
+        .families = list_families,
         .snapshot = no_snapshot,
-        .exists = no_family,
+        .exists = has_family,
         .sizes = no_sizes,
         .split_keys = no_keys,
         .mark = no_mark,
-        .get_many = fail_get,
-        .find = fail_find,
+        .get_many = no_rows,
+        .find = begin_find,
+        .find_next = find_none,
+        .find_seek = seek_none,
+        .find_cancel = leave_find,
+        .find_pause = pause_none,
+        .find_explain = explain_none,
+        .find_close = leave_find,
     };
 
-    return colander_store_open_source(&source, &routing->nowhere, err);
+    if (nowhere == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
+    nowhere->count = 0;
+    while (nowhere->count < count && (nowhere->parts[nowhere->count] = strdup(
+                                          parts[nowhere->count])) != NULL)
+        nowhere->count++;
+    if (nowhere->count < count) {
+        free_nowhere(nowhere);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
+    }
+    source.context = nowhere;
+    return colander_store_open_source(&source, store, err);
 }
 
 /* ---------------------------------------------------------------- peers --- */
@@ -305,12 +400,13 @@ static enum colander_code
 add_route(struct peers *peers, const struct route *route,
           struct colander_error *err)
 {
+    const char *address = route->address == NULL ? "" : route->address;
     const bool has_second = route->second != NULL;
     struct peer *peer = NULL;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < peers->count && peer == NULL; i++) {
-        if (strcmp(peers->items[i].first.address, route->address) == 0 &&
+        if (strcmp(peers->items[i].first.address, address) == 0 &&
             (peers->items[i].second_count > 0) == has_second)
             peer = &peers->items[i];
     }
@@ -320,7 +416,7 @@ add_route(struct peers *peers, const struct route *route,
         if (code == COLANDER_OK) {
             peer = &peers->items[peers->count];
             *peer = (struct peer){.seconds = NULL};
-            code = make_place(&peer->first, route->address, err);
+            code = make_place(&peer->first, address, err);
             peers->count += code == COLANDER_OK;
         }
     }
@@ -368,6 +464,9 @@ open_place(const struct routing *routing, struct place *place, unsigned wait_ms,
         .wait_ms = wait_ms,
     };
 
+    if (place->address[0] == '\0')
+        return open_nowhere(place->parts, place->part_count, &place->store,
+                            err);
     return peer_store_open(&options, &place->store, err);
 }
 
@@ -462,9 +561,9 @@ open_stores(struct routing *routing, struct colander_error *err)
     enum colander_code code =
         colander_union_open(name, NULL, 0, &routing->all, err);
 
-    if (code == COLANDER_OK)
-        code = colander_union_open(name, NULL, 0, &routing->here, err);
-    return code == COLANDER_OK ? open_nowhere(routing, err) : code;
+    return code == COLANDER_OK
+               ? colander_union_open(name, NULL, 0, &routing->here, err)
+               : code;
 }
 
 enum colander_code
@@ -478,7 +577,6 @@ routing_open(const struct routing_options *options, struct routing **routing,
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     opened->options = *options;
-    pthread_mutex_init(&opened->mutex, NULL);
     code = open_stores(opened, err);
     if (code != COLANDER_OK) {
         (void)!routing_close(opened, NULL);
@@ -500,35 +598,17 @@ routing_here(const struct routing *routing)
     return routing->here;
 }
 
-/* Sets which partition is missing first; NULL: none is. */
-static enum colander_code
-set_missing(struct routing *routing, const char *partition,
-            struct colander_error *err)
-{
-    char *copy = partition == NULL ? NULL : strdup(partition);
-
-    if (partition != NULL && copy == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
-    pthread_mutex_lock(&routing->mutex);
-    free(routing->missing);
-    routing->missing = copy;
-    pthread_mutex_unlock(&routing->mutex);
-    return COLANDER_OK;
-}
-
-/* Finds out which nodes are asked for what, and opens their stores. */
+/* Finds out which nodes are asked for what, and which partitions none has, and
+ * opens stores of them. */
 static enum colander_code
 open_peers(struct routing *routing, const struct route *routes, size_t count,
            struct peers *peers, struct colander_error *err)
 {
-    const char *missing = NULL;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        if (routes[i].address != NULL)
+        if (routes[i].address != NULL || routes[i].store == NULL)
             code = add_route(peers, &routes[i], err);
-        else if (routes[i].store == NULL && missing == NULL)
-            missing = routes[i].partition;
     }
     for (size_t i = 0; i < peers->count && code == COLANDER_OK; i++)
         code = open_peer(routing, &peers->items[i], err);
@@ -536,7 +616,7 @@ open_peers(struct routing *routing, const struct route *routes, size_t count,
         code = array_reserve(&routing->retired.items, routing->retired.count,
                              &routing->retired.capacity,
                              routing->peers.count + peers->count, err);
-    return code == COLANDER_OK ? set_missing(routing, missing, err) : code;
+    return code;
 }
 
 /* Makes the stores and peers the members of both unions. */
@@ -563,8 +643,6 @@ join(struct routing *routing, const struct route *routes, size_t count,
     }
     for (size_t i = 0; i < peers->count; i++)
         stores[store_count++] = store_of(&peers->items[i]);
-    if (routing->missing != NULL)
-        stores[store_count++] = routing->nowhere;
     if (code == COLANDER_OK)
         code = colander_union_replace(routing->all, stores, store_count, err);
     free(stores);
@@ -625,9 +703,6 @@ routing_close(struct routing *routing, struct colander_error *err)
     free(old.items);
     close_retired(&routing->retired);
     free(routing->retired.items);
-    (void)!colander_store_close(routing->nowhere, NULL);
-    pthread_mutex_destroy(&routing->mutex);
-    free(routing->missing);
     free(routing);
     return code;
 }

@@ -46,7 +46,8 @@ find_newest(struct status *status, struct known *known,
         code = cluster_partition_address(status->cluster, known->family.name, i,
                                          &address, err);
         if (code == COLANDER_OK)
-            code = cluster_list(address, keep_newest, &known->newest[i], err);
+            code = cluster_list(address, NULL, keep_newest, &known->newest[i],
+                                err);
         free(address);
         status->is_damaged |= known->newest[i].problem[0] != '\0';
     }

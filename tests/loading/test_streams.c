@@ -347,8 +347,8 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     struct colander_batch *batch;
     bool found;
 
-    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE,
-               UINT64_MAX, 1);
+    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE, UINT64_MAX,
+               1);
     OK(colander_batch_create(fixture->store, &batch, NULL));
     OK(colander_batch_mark(
         batch, family, colander_slice_text("retain"),
