@@ -34,7 +34,7 @@ void kafka_address_release(struct kafka_address *address);
 /* What was the last trouble with brokers. */
 struct kafka_trouble {
     pthread_mutex_t lock;
-    bool is_cut_off;             /* no broker can be reached */
+    atomic_bool is_cut_off;      /* no broker can be reached */
     rd_kafka_resp_err_t refusal; /* it is about a password or certificate */
     char text[300];
 };

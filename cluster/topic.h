@@ -8,10 +8,12 @@
  *
  * An address is kafka://BROKER[:PORT][,...]/TOPIC[,TOPIC...].
  *
- * Life:    topic_reader_open -> next, mark -> close; or
+ * Life:    topic_client_open -> topic_client_close, for readers that share it;
+ *          topic_reader_open -> next, mark -> close; or
  *          topic_writer_open -> begin -> put -> flush -> close; or
  *          topic_create, topic_ends
- * Threads: one at a time, except topic_reader_state
+ * Threads: one at a time for each reader or writer, and any for
+ *          topic_reader_state
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,6 +39,20 @@ struct topic_broker_options {
 
 /* -------------------------------------------------------------- readers --- */
 
+/* What readers of the same brokers can share, so that not each of them has
+ * threads, connections and requests: a client. No two of them may read the same
+ * partition at one time. Its own settings are used, and not theirs. */
+struct topic_client;
+
+/* Opens one; no broker is asked yet. Fails with INVALID if the address or
+ * settings cannot be used. */
+COLANDER_CHECKED enum colander_code
+topic_client_open(const struct topic_broker_options *options,
+                  struct topic_client **client, struct colander_error *err);
+
+/* Requires that all its readers are closed. NULL is allowed. */
+void topic_client_close(struct topic_client *client);
+
 /* Where a partition without a mark begins. */
 enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
 
@@ -48,9 +64,11 @@ struct topic_reader_options {
     bool restarts;    /* begins as if there were no marks */
     bool skips_lost;  /* goes on if records are gone that were not read */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
-    const int32_t *partitions; /* of each topic that are read; borrowed until
+    const int32_t *partitions;   /* of each topic that are read; borrowed until
                                 * close */
-    size_t partition_count;    /* 0: all are read */
+    size_t partition_count;      /* 0: all are read */
+    struct topic_client *client; /* borrowed until close; NULL: it has one for
+                                  * itself */
 };
 
 /* A record. All is borrowed until the next call, but the topic, until close. */

@@ -32,7 +32,7 @@ ask_offset(void *context)
     rd_kafka_resp_err_t error;
 
     asked->offset = request->time_ms;
-    error = rd_kafka_offsets_for_times(request->reader->client, request->list,
+    error = rd_kafka_offsets_for_times(request->reader->asked, request->list,
                                        KAFKA_ASK_MS);
     return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
 }
@@ -53,8 +53,8 @@ find_offset(const struct topic_reader *reader, struct part *part,
 
     (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
                                             part->number);
-    error = kafka_try(&reader->options.brokers, reader->client,
-                      !reader->is_open, ask_offset, &request);
+    error = kafka_try(&reader->options.brokers, reader->asked, !reader->is_open,
+                      ask_offset, &request);
     *offset = request.list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(request.list);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -132,9 +132,9 @@ check_mark(struct topic_reader *reader, struct part *part, int64_t low,
             "retention of the topic is too short. To go on without "
             "them, add --skip-lost",
             part->topic->name, (int)part->number, mark->offset, low - 1);
-    pthread_mutex_lock(&reader->trouble.lock);
+    pthread_mutex_lock(&reader->trouble->lock);
     reader->state.lost += (uint64_t)(low - mark->offset);
-    pthread_mutex_unlock(&reader->trouble.lock);
+    pthread_mutex_unlock(&reader->trouble->lock);
     mark->offset = low;
     mark->has_hash = false;
     part->is_moved = true;

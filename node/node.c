@@ -230,6 +230,37 @@ make_budget(struct node *node, struct colander_error *err)
     return colander_budget_create(&options, &node->budget, err);
 }
 
+/* Sets how brokers are reached, with the settings of the cluster and then of
+ * the node, and opens the client of partitions. */
+static enum colander_code
+open_client(struct node *node, struct colander_error *err)
+{
+    const struct cluster_definition *definition =
+        cluster_definition(node->cluster);
+    const struct cluster_texts *first = &definition->settings;
+    const struct node_options *options = &node->options;
+
+    node->settings =
+        calloc(first->count + options->setting_count + 1, sizeof(char *));
+    if (node->settings == NULL ||
+        asprintf(&node->topic, "%s/%s", definition->log, definition->members) <
+            0) {
+        node->topic = NULL;
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
+    }
+    for (size_t i = 0; i < first->count; i++)
+        node->settings[i] = first->items[i];
+    for (size_t i = 0; i < options->setting_count; i++)
+        node->settings[first->count + i] = options->settings[i];
+    node->brokers = (struct topic_broker_options){
+        .address = node->topic,
+        .settings = node->settings,
+        .setting_count = first->count + options->setting_count,
+        .settings_file = options->settings_file,
+    };
+    return topic_client_open(&node->brokers, &node->client, err);
+}
+
 static enum colander_code
 start(struct node *node, struct colander_error *err)
 {
@@ -242,6 +273,8 @@ start(struct node *node, struct colander_error *err)
         code = check_cluster(node, err);
     if (code == COLANDER_OK)
         code = make_budget(node, err);
+    if (code == COLANDER_OK)
+        code = open_client(node, err);
     if (code == COLANDER_OK) {
         node->routes.name = node->directory;
         node->routes.token = node->options.token;
@@ -259,28 +292,15 @@ start(struct node *node, struct colander_error *err)
 static enum colander_code
 meet_others(struct node *node, struct colander_error *err)
 {
-    const struct cluster_definition *definition =
-        cluster_definition(node->cluster);
-    struct members_options options = {
-        .cluster = definition->id,
+    const struct members_options options = {
+        .brokers = node->brokers,
+        .cluster = cluster_definition(node->cluster)->id,
         .name = node->options.name,
         .say_ms = node->options.say_ms,
         .lost_ms = node->options.lost_ms,
     };
-    enum colander_code code;
 
-    if (asprintf(&node->topic, "%s/%s", definition->log, definition->members) <
-        0)
-        node->topic = NULL;
-    if (node->topic == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
-    code = node_settings(node->cluster, &node->options, &node->settings,
-                         &options.brokers.setting_count, err);
-    options.brokers.address = node->topic;
-    options.brokers.settings = node->settings;
-    options.brokers.settings_file = node->options.settings_file;
-    return code == COLANDER_OK ? members_open(&options, &node->members, err)
-                               : code;
+    return members_open(&options, &node->members, err);
 }
 
 enum colander_code
@@ -437,6 +457,7 @@ node_close(struct node *node, struct colander_error *err)
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);
     add_failure(&code, err, routing_close(node->routing, &found), &found);
+    topic_client_close(node->client);
     members_list_release(node->nodes, node->node_count);
     colander_budget_release(node->budget);
     cluster_close(node->cluster);

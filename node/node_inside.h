@@ -28,11 +28,13 @@ struct node {
     struct colander_budget *budget;
     struct routing_options routes;
     struct routing *routing;
-    char *address;           /* where others ask this node */
-    char *topic;             /* of the members */
-    const char **settings;   /* of librdkafka */
-    struct members *members; /* NULL: it is alone */
-    pthread_t keeper;        /* starts, ends and frees partitions */
+    char *address;         /* where others ask this node */
+    char *topic;           /* of the members */
+    const char **settings; /* of librdkafka: those of the cluster first */
+    struct topic_broker_options brokers; /* has both */
+    struct topic_client *client;         /* that all partitions read with */
+    struct members *members;             /* NULL: it is alone */
+    pthread_t keeper;                    /* starts, ends and frees partitions */
     bool has_keeper;
     pthread_t saver; /* makes checkpoints */
     bool has_saver;

@@ -23,16 +23,14 @@
 
 struct partition {
     struct partition_setup setup;
-    char *name;            /* FAMILY/0017 */
-    char *path;            /* of the store */
-    char *fresh_path;      /* of one that is being restored */
-    char *old_path;        /* of one that is being removed */
-    char *damaged_path;    /* of one that could not be opened */
-    char *objects;         /* the address of its checkpoints */
-    char *log;             /* the address of its topic */
-    char *rejects;         /* the name of the family of rejected records */
-    const char **settings; /* of librdkafka: those of the cluster first */
-    size_t setting_count;
+    char *name;         /* FAMILY/0017 */
+    char *path;         /* of the store */
+    char *fresh_path;   /* of one that is being restored */
+    char *old_path;     /* of one that is being removed */
+    char *damaged_path; /* of one that could not be opened */
+    char *objects;      /* the address of its checkpoints */
+    char *log;          /* the address of its topic */
+    char *rejects;      /* the name of the family of rejected records */
     struct family_load load_options;
     pthread_t thread;
     atomic_bool is_stopped;
@@ -362,12 +360,10 @@ follow(struct partition *partition, bool *is_store_bad,
     const int32_t number = (int32_t)setup->number;
     const struct topic_reader_options options = {
         .brokers = {.address = partition->log,
-                    .settings = partition->settings,
-                    .setting_count = partition->setting_count,
-                    .settings_file = setup->options->settings_file,
                     .is_stopped = &partition->is_stopped},
         .partitions = &number,
         .partition_count = 1,
+        .client = setup->client,
     };
     const char *const name = partition->log;
     struct colander_load_options load_options = partition->load_options.options;
@@ -634,7 +630,6 @@ release(struct partition *partition)
     pthread_cond_destroy(&partition->woken);
     pthread_mutex_destroy(&partition->lock);
     pthread_mutex_destroy(&partition->checkpointing);
-    free(partition->settings);
     free(partition->rejects);
     free(partition->log);
     free(partition->objects);
@@ -655,23 +650,6 @@ partition_free(struct partition *partition, struct colander_error *err)
 
     release(partition);
     return code;
-}
-
-enum colander_code
-node_settings(const struct cluster *cluster, const struct node_options *options,
-              const char ***settings, size_t *count, struct colander_error *err)
-{
-    const struct cluster_texts *first = &cluster_definition(cluster)->settings;
-
-    *count = first->count + options->setting_count;
-    *settings = calloc(*count + 1, sizeof(**settings));
-    if (*settings == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
-    for (size_t i = 0; i < first->count; i++)
-        (*settings)[i] = first->items[i];
-    for (size_t i = 0; i < options->setting_count; i++)
-        (*settings)[first->count + i] = options->settings[i];
-    return COLANDER_OK;
 }
 
 /* Returns the path of the store with this after it, or NULL. */
@@ -716,12 +694,8 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.number = setup->number;
     partition->state.applied = -1;
     partition->state.checkpoint = -1;
-    code = node_settings(setup->cluster, setup->options, &partition->settings,
-                         &partition->setting_count, err);
-    if (code == COLANDER_OK)
-        code =
-            cluster_partition_address(setup->cluster, family->name,
-                                      setup->number, &partition->objects, err);
+    code = cluster_partition_address(setup->cluster, family->name,
+                                     setup->number, &partition->objects, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
     if (code == COLANDER_OK &&

@@ -20,6 +20,7 @@ struct partition_setup {
     const struct cluster *cluster;
     const struct cluster_family *family;
     struct colander_budget *budget;
+    struct topic_client *client;
     uint32_t number;
 
     /* The stores that are open have changed: partition_store returns another
@@ -65,12 +66,5 @@ void partition_join(struct partition *partition);
 /* Closes the store and frees the partition. */
 COLANDER_CHECKED enum colander_code partition_free(struct partition *partition,
                                                    struct colander_error *err);
-
-/* Sets *settings to those of librdkafka: of the cluster, and then of the node.
- * The caller frees the array; the texts are borrowed. */
-COLANDER_CHECKED enum colander_code
-node_settings(const struct cluster *cluster, const struct node_options *options,
-              const char ***settings, size_t *count,
-              struct colander_error *err);
 
 #endif
