@@ -35,6 +35,7 @@
 #define CLUSTER_NAME_MAX 100 /* bytes */
 #define CLUSTER_PARTITIONS_MAX 10000
 #define CLUSTER_REPLICAS_MAX 100
+#define CLUSTER_RECORD_SIZE ((uint32_t)8 << 20) /* bytes, the usual one */
 
 /* Texts, owned. */
 struct cluster_texts {
@@ -66,6 +67,8 @@ struct cluster_family {
                                * record in the log; 0 if there are none */
     char *format;             /* of a record: json or msgpack */
     char *on_duplicate;       /* replace, keep, patch or error */
+    uint32_t record_size;     /* of the largest record, in bytes: larger ones
+                               * are rejected; 0: CLUSTER_RECORD_SIZE */
     char *schema;             /* its text; NULL: none */
     struct cluster_texts types; /* pairs COLUMN=TYPE, which count more than the
                                  * schema's */

@@ -357,6 +357,7 @@ read_family(const struct cluster_command *command,
     const struct cluster_definition *cluster =
         cluster_definition(command->cluster);
     const char *topic = arguments_value(arguments, "topic");
+    uint64_t record_size = 0;
     enum colander_code code = read_rows(command, family, err);
 
     if (code != COLANDER_OK)
@@ -381,6 +382,13 @@ read_family(const struct cluster_command *command,
     if (code == COLANDER_OK)
         code = read_count(arguments, "partition-by", COLANDER_KEY_PARTS_MAX,
                           &family->partition_by, err);
+    if (code == COLANDER_OK)
+        code = arguments_size(arguments, "record-size", &record_size, err);
+    if (record_size > UINT32_MAX)
+        record_size = UINT32_MAX; /* it is refused */
+    family->record_size = (uint32_t)record_size;
+    if (family->record_size == CLUSTER_RECORD_SIZE)
+        family->record_size = 0; /* a definition has the same bytes */
     if (code == COLANDER_OK && family->partition_count == 0 && topic == NULL)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "how many partitions? --partitions N, about four "
@@ -531,7 +539,7 @@ static const char *const create_options[] = {
 static const char *const family_options[] = {
     "partitions",    "replicas", "key",      "partition-by", "schema",
     "type",          "format",   "topic",    "on-duplicate", "log-replicas",
-    "log-retention", "set",      "settings", NULL,
+    "log-retention", "set",      "settings", "record-size",  NULL,
 };
 
 static const char *const retain_options[] = {
@@ -651,6 +659,7 @@ static const struct argument_option options[] = {
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),
+    OPTION("record-size", "SIZE", "reject records over SIZE (default: 8m)"),
     OPTION_GROUP("of both"),
     OPTION("topic", "NAME",
            "use this topic, which is there, instead of creating\n"

@@ -81,6 +81,12 @@ family 2 --format csv
 says_some "the format must be json or msgpack, not 'csv'"
 family 2 --on-duplicate other
 says_some 'on-duplicate must be replace'
+family 2 --partition at
+says_some "'?--partition"
+family 2 --record-size 1000
+says_some 'record size must be 1024 to 33554432 bytes, not 1000'
+family 2 --record-size 5g
+says_some 'record size must be 1024 to 33554432 bytes, not '
 family 2 --replicas 0
 says_some 'replicas must be 1 to 100, not 0'
 family 2 --log-retention soon
@@ -106,10 +112,13 @@ grep -q '"key":\["id","at"\],"partition_by":1,' "$place"/families/tweets-*.json 
     complain "$(cat "$place"/families/*)"
 grep -q -- '-- a schema of our own\\nreturn' "$place"/families/tweets-*.json ||
     complain "$(cat "$place"/families/*)"
-family 0 --schema "$work/own.lua" --type at=time --partitions 4 --key id,at
+family 0 --schema "$work/own.lua" --type at=time --partitions 4 --key id,at \
+    --record-size 8m
 prints_some '^family +tweets, was defined so before$'
 family 1 --schema "$work/own.lua" --replicas 1 --on-duplicate keep
 says_some "defined otherwise, .*: replicas is '2', not '1', on_duplicate is 'replace', not 'keep', types is 'at=time', not ''"
+family 1 --schema "$work/own.lua" --type at=time --record-size 1m
+says_some "defined otherwise, .*: record_size is '8388608', not '1048576'"
 [ "$(ls "$place/families" | wc -l)" = 1 ] || complain "$(ls "$place/families")"
 
 # --- retain
