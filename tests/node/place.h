@@ -16,7 +16,7 @@
 #include <pthread.h>
 
 #define PARTITIONS 3
-#define WAIT_US 60000000
+#define WAIT_US 120000000
 
 /* A cluster with a family of three partitions. */
 struct place {
@@ -149,7 +149,8 @@ open_node(const struct place *place)
     return node;
 }
 
-/* Waits until the partitions have applied this many records together. */
+/* Waits until the partitions have applied this many records together, and can
+ * be read. */
 static inline void
 await(struct node *node, int64_t wanted)
 {
@@ -157,18 +158,21 @@ await(struct node *node, int64_t wanted)
 
     for (;;) {
         struct node_partition *partitions;
+        bool are_open = true;
         int64_t applied = 0;
         size_t count;
 
         OK(node_partitions(node, &partitions, &count, why()));
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
             applied += partitions[i].applied > 0 ? partitions[i].applied : 0;
+            are_open = are_open && partitions[i].phase == NODE_FOLLOWING;
+        }
         if (applied < wanted && clock_us() > end)
             for (size_t i = 0; i < count; i++)
                 print_error("%u: %" PRId64 " %s\n", partitions[i].number,
                             partitions[i].applied, partitions[i].problem);
         node_partitions_release(partitions, count);
-        if (applied >= wanted)
+        if (applied >= wanted && are_open)
             return;
         assert_true(clock_us() < end);
         (void)usleep(5000);

@@ -28,7 +28,7 @@ seconds=${COLANDER_SECONDS:-60}
 round=300 # seconds after which all is healed and compared
 seed=${COLANDER_SEED:-$RANDOM$RANDOM}
 RANDOM=$((seed % 32768))
-lost=4 # seconds
+lost=8 # seconds
 nodes=()   # their processes, by number
 holders=() # of their namespaces
 loaders=()
@@ -398,7 +398,7 @@ explain() {
 
 # check_all: heals everything, and compares.
 check_all() {
-    local i tries query number path
+    local i tries query number until
     heal all
     start_s3
     for i in 1 2 3; do start_broker $i; done
@@ -427,7 +427,7 @@ check_all() {
     [ -n "${COLANDER_KEEP:-}" ] || rm -f "$work"/answers/*
 
     for i in 1 2 3 4 5; do
-        for ((tries = 0; tries < 600; tries++)); do
+        for ((until = SECONDS + 600; SECONDS < until;)); do
             look_after
             heal
             ! same $i all all || break
@@ -446,7 +446,7 @@ $(tail -n 3 "$work/err$i")"
         run 0 find "http://$(where $i)" rows.rejects --select record
         cmp -s "$work/out" "$work/wanted.rejects" ||
             complain "node $i, rejects: $(diff "$work/out" "$work/wanted.rejects" | head -n 5)"
-        for ((tries = 0; tries < 200; tries++)); do
+        for ((until = SECONDS + 300; SECONDS < until;)); do
             run 0 find "http://$(where $i)" lines --count
             [ "$(cat "$work/out")" != "$(cat "$work/line_count")" ] || break
             sleep 0.3
