@@ -321,14 +321,31 @@ store_of(struct partition *partition)
     return store;
 }
 
+/* Sets *reading to how far the log is read, and notes whether that is all of
+ * it. Requires the lock. */
+static void
+look_at_reader(struct partition *partition, struct topic_reader_state *reading)
+{
+    memset(reading, 0, sizeof(*reading));
+    if (partition->reader == NULL)
+        return;
+    topic_reader_state(partition->reader, reading);
+    if (reading->lag == 0 && !reading->is_cut_off)
+        partition->state.is_caught_up = true;
+}
+
 struct colander_store *
 partition_store(struct partition *partition, bool *is_caught_up)
 {
-    struct node_partition state;
+    struct topic_reader_state reading;
+    struct colander_store *store;
 
-    partition_state(partition, &state);
-    *is_caught_up = state.is_caught_up;
-    return store_of(partition);
+    pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
+    *is_caught_up = partition->state.is_caught_up;
+    store = partition->store;
+    pthread_mutex_unlock(&partition->lock);
+    return store;
 }
 
 const char *
@@ -522,21 +539,18 @@ run(void *context)
 void
 partition_state(struct partition *partition, struct node_partition *state)
 {
+    struct topic_reader_state reading;
+
     pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
     *state = partition->state;
     state->rows += partition->loaded_rows;
     state->rejects += partition->loaded_rejects;
-    if (partition->reader != NULL) {
-        struct topic_reader_state reading;
-
-        topic_reader_state(partition->reader, &reading);
+    if (partition->reader != NULL)
         state->lag = reading.lag;
-        if (reading.lag == 0 && !reading.is_cut_off)
-            partition->state.is_caught_up = state->is_caught_up = true;
-        if (reading.is_cut_off)
-            (void)snprintf(state->problem, sizeof(state->problem),
-                           "no broker answers: %s", reading.trouble);
-    }
+    if (reading.is_cut_off)
+        (void)snprintf(state->problem, sizeof(state->problem),
+                       "no broker answers: %s", reading.trouble);
     if (partition->rows != NULL) {
         int64_t applied;
         bool found;
