@@ -211,14 +211,53 @@ store_of(struct partition *partition)
     return store;
 }
 
+/* Sets *applied to the offset after the last record in the store, if it knows.
+ * Requires the lock. */
+static void
+read_applied(struct partition *partition, int64_t *applied)
+{
+    int64_t offset;
+    bool found;
+
+    if (partition->rows != NULL &&
+        topic_place(partition->rows, partition->setup.family->topic,
+                    (int32_t)partition->setup.number, &offset, &found,
+                    NULL) == COLANDER_OK &&
+        found)
+        *applied = offset;
+}
+
+/* Sets *reading to how far the log is read, and notes whether that is all of
+ * it. What was read is in the store only when it is written. Requires the
+ * lock. */
+static void
+look_at_reader(struct partition *partition, struct topic_reader_state *reading)
+{
+    int64_t applied = partition->state.applied;
+
+    memset(reading, 0, sizeof(*reading));
+    if (partition->reader == NULL)
+        return;
+    topic_reader_state(partition->reader, reading);
+    if (partition->state.is_caught_up || reading->lag > 0 ||
+        reading->is_cut_off)
+        return;
+    read_applied(partition, &applied);
+    partition->state.is_caught_up = applied >= reading->next;
+}
+
 struct colander_store *
 partition_store(struct partition *partition, bool *is_caught_up)
 {
-    struct node_partition state;
+    struct topic_reader_state reading;
+    struct colander_store *store;
 
-    partition_state(partition, &state);
-    *is_caught_up = state.is_caught_up;
-    return store_of(partition);
+    pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
+    *is_caught_up = partition->state.is_caught_up;
+    store = partition->store;
+    pthread_mutex_unlock(&partition->lock);
+    return store;
 }
 
 const char *
@@ -458,32 +497,18 @@ partition_state(struct partition *partition, struct node_partition *state)
 
     newest = checkpoints_newest(&partition->checkpoints);
     pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
     *state = partition->state;
     state->checkpoint = (int64_t)newest.number - 1;
     state->checkpoint_time = newest.made;
     state->rows += partition->loaded_rows;
     state->rejects += partition->loaded_rejects;
-    if (partition->reader != NULL) {
-        topic_reader_state(partition->reader, &reading);
+    if (partition->reader != NULL)
         state->lag = reading.lag;
-        if (reading.is_cut_off)
-            (void)snprintf(state->problem, sizeof(state->problem),
-                           "no broker answers: %s", reading.trouble);
-    }
-    if (partition->rows != NULL) {
-        int64_t applied;
-        bool found;
-
-        if (topic_place(partition->rows, partition->setup.family->topic,
-                        (int32_t)partition->setup.number, &applied, &found,
-                        NULL) == COLANDER_OK &&
-            found)
-            state->applied = applied;
-    }
-    /* what was read is in the store only when it is written */
-    if (partition->reader != NULL && reading.lag == 0 && !reading.is_cut_off &&
-        state->applied >= reading.next)
-        partition->state.is_caught_up = state->is_caught_up = true;
+    if (reading.is_cut_off)
+        (void)snprintf(state->problem, sizeof(state->problem),
+                       "no broker answers: %s", reading.trouble);
+    read_applied(partition, &state->applied);
     pthread_mutex_unlock(&partition->lock);
 }
 

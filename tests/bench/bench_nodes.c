@@ -14,6 +14,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -300,6 +301,23 @@ count_partitions(const struct bench_nodes *it, size_t at)
     return count;
 }
 
+/* Fails, with what it has said last, if a node has ended. */
+static void
+check_node(const struct bench_nodes *it, size_t at)
+{
+    char said[1000] = "it has ended, and said nothing";
+    char path[4300];
+    FILE *errors;
+
+    if (waitpid(it->nodes[at].process, NULL, WNOHANG) == 0)
+        return;
+    (void)snprintf(path, sizeof(path), "%s.errors", it->nodes[at].directory);
+    errors = fopen(path, "re");
+    while (errors != NULL && fgets(said, sizeof(said), errors) != NULL)
+        continue;
+    bench_fail("a node", said);
+}
+
 /* Counts rows; false: a partition is missing. */
 static bool
 try_count(const struct bench_nodes *it, size_t at, uint64_t *rows)
@@ -308,6 +326,7 @@ try_count(const struct bench_nodes *it, size_t at, uint64_t *rows)
     struct bench_http http;
     bool is_whole;
 
+    check_node(it, at);
     bench_http_open(&http, it->nodes[at].directory);
     is_whole = bench_http_try(&http, "/group/" BENCH_FAMILY "?count", &answer);
     *rows = 0;
@@ -330,7 +349,7 @@ bench_nodes_await_partitions(struct bench_nodes *it)
         for (size_t j = 0; j < it->count; j++)
             count += it->nodes[j].process == 0 ? 0 : count_partitions(it, j);
         for (size_t j = 0; j < it->count && is_whole && count == wanted; j++)
-            is_whole = try_count(it, j, &rows);
+            is_whole = it->nodes[j].process == 0 || try_count(it, j, &rows);
         if (is_whole && count == wanted)
             return;
         (void)usleep(100000);
