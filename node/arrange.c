@@ -87,6 +87,20 @@ order_nodes(const struct node *node, const struct cluster_family *family,
                             CLUSTER_REPLICAS_MAX, order);
 }
 
+/* A node says of a partition whose rows are all where their key decides that it
+ * serves FAMILY.placed/0017, too. */
+#define PLACED_SIZE (CLUSTER_NAME_MAX + 30)
+
+static bool
+says_placed(const struct member *other, const struct route *route)
+{
+    char name[PLACED_SIZE];
+
+    (void)snprintf(name, sizeof(name), "%s.placed/%04" PRIu32,
+                   route->family->name, route->number);
+    return serves(other, name);
+}
+
 /* Reads the partition at this node, if it serves it and one is missing. */
 static void
 try_node(const struct member *other, struct route *route)
@@ -97,6 +111,7 @@ try_node(const struct member *other, struct route *route)
         text[0] == '\n' || text == route->address ||
         !serves(other, route->partition))
         return;
+    route->is_placed = route->is_placed && says_placed(other, route);
     if (route->address == NULL)
         route->address = text;
     else
@@ -114,8 +129,11 @@ choose_route(const struct node *node, const struct node_family *family,
     bool is_caught_up = false;
     size_t count;
 
+    route->family = &family->definition;
+    route->number = number;
     if (partition != NULL)
         route->store = partition_store(partition, &is_caught_up);
+    route->is_placed = route->store == NULL || partition_is_placed(partition);
     if (route->store != NULL && is_caught_up)
         return;
     count = order_nodes(node, &family->definition, number, order);
@@ -123,6 +141,8 @@ choose_route(const struct node *node, const struct node_family *family,
         try_node(&node->nodes[order[i]], route);
     for (size_t i = 0; i < node->node_count; i++)
         try_node(&node->nodes[i], route); /* and at all others */
+    if (route->store == NULL && route->address == NULL)
+        route->is_placed = false;
 }
 
 /* Names of partitions and addresses of nodes, that routes borrow. */
@@ -427,14 +447,20 @@ add_served(void *context, struct partition *partition)
 {
     struct said *said = context;
     struct colander_buffer *text = &said->text;
+    const char *name = partition_name(partition);
+    const char *slash = strrchr(name, '/');
+    char placed[PLACED_SIZE] = "";
     bool is_caught_up;
 
     if (partition_store(partition, &is_caught_up) == NULL || !is_caught_up)
         return;
-    if (colander_buffer_append(text, partition_name(partition),
-                               strlen(partition_name(partition)),
-                               NULL) != COLANDER_OK ||
-        colander_buffer_append(text, "\n", 1, NULL) != COLANDER_OK)
+    if (partition_is_placed(partition))
+        (void)snprintf(placed, sizeof(placed), "%.*s.placed%s\n",
+                       (int)(slash - name), name, slash);
+    if (colander_buffer_append(text, name, strlen(name), NULL) != COLANDER_OK ||
+        colander_buffer_append(text, "\n", 1, NULL) != COLANDER_OK ||
+        colander_buffer_append(text, placed, strlen(placed), NULL) !=
+            COLANDER_OK)
         said->is_short = true;
 }
 

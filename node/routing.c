@@ -1,9 +1,11 @@
 /* See routing.h. SPDX-License-Identifier: MIT */
 #include "node/routing.h"
 
+#include "cluster/topic.h"
 #include "columns/source.h"
 #include "columns/union.h"
 #include "core/array.h"
+#include "loading/load.h"
 #include "node/replicas.h"
 #include "serve/peer_store.h"
 
@@ -37,13 +39,23 @@ struct peers {
     size_t capacity;
 };
 
+/* A family, and whether the keys of its rows decide where they are. */
+struct placed {
+    char *family;
+    uint32_t partition_count;
+    uint32_t partition_by;
+    bool is_placed;
+};
+
 struct routing {
     struct routing_options options;
     struct colander_store *all;
     struct colander_store *here;
     struct colander_store *nowhere; /* of partitions that no node has */
     char *missing;                  /* the first of them */
-    pthread_mutex_t mutex;          /* of `missing` */
+    pthread_mutex_t mutex;          /* of `missing`, and of */
+    struct placed *placed;          /* the families */
+    size_t placed_count;
     struct peers peers;
     struct peers retired; /* to be closed when no cursor uses them */
 };
@@ -182,6 +194,129 @@ open_nowhere(struct routing *routing, struct colander_error *err)
     };
 
     return colander_store_open_source(&source, &routing->nowhere, err);
+}
+
+/* ----------------------------------------------------------------- keys --- */
+
+/* Whether the member at `path`, FAMILY/0017 or .../FAMILY/0017, is a partition.
+ * Sets where its family is in it, and its number. */
+static bool
+read_partition(const char *path, struct colander_slice *family,
+               uint32_t *number)
+{
+    const char *slash = strrchr(path, '/');
+    const char *start = slash;
+    char *end;
+
+    if (slash == NULL || strlen(slash + 1) < 4 ||
+        strspn(slash + 1, "0123456789") != strlen(slash + 1))
+        return false;
+    while (start > path && start[-1] != '/')
+        start--;
+    *family = colander_slice_of(start, (size_t)(slash - start));
+    *number = (uint32_t)strtoul(slash + 1, &end, 10);
+    return true;
+}
+
+/* Returns the partition in which all rows of the range are, or UINT32_MAX if
+ * the range does not fix the first parts of their keys. */
+static uint32_t
+partition_of(const struct placed *placed, const struct colander_key_range *keys)
+{
+    const struct colander_slice key =
+        keys->exact.size > 0 ? keys->exact : keys->prefix;
+    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
+    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    uint32_t number = UINT32_MAX;
+    size_t count = 0;
+
+    if (key.size > 0 &&
+        colander_key_decode(key, parts, &count, &scratch, NULL) ==
+            COLANDER_OK &&
+        count >= placed->partition_by &&
+        colander_load_partition_key(key, placed->partition_by, &text, NULL) ==
+            COLANDER_OK &&
+        text.size > 0) /* without a text a record may be anywhere */
+        number = (uint32_t)topic_partition_of(colander_buffer_slice(&text),
+                                              (int32_t)placed->partition_count);
+    colander_buffer_release(&scratch);
+    colander_buffer_release(&text);
+    return number;
+}
+
+/* Members that are not partitions are nodes, which choose among theirs. */
+static enum colander_member_use
+choose(void *context, const char *path, const char *family,
+       const struct colander_key_range *keys)
+{
+    struct routing *routing = context;
+    struct colander_slice own;
+    uint32_t number;
+    uint32_t wanted = UINT32_MAX;
+
+    if (!read_partition(path, &own, &number))
+        return COLANDER_MEMBER_READ;
+    if (strncmp(family, (const char *)own.data, own.size) != 0 ||
+        (family[own.size] != '\0' && family[own.size] != '.'))
+        return COLANDER_MEMBER_OTHER;
+    if (keys == NULL || family[own.size] != '\0')
+        return COLANDER_MEMBER_READ;
+    pthread_mutex_lock(&routing->mutex);
+    for (size_t i = 0; i < routing->placed_count; i++) {
+        const struct placed *placed = &routing->placed[i];
+
+        if (placed->is_placed && strcmp(placed->family, family) == 0)
+            wanted = partition_of(placed, keys);
+    }
+    pthread_mutex_unlock(&routing->mutex);
+    return wanted == UINT32_MAX || wanted == number ? COLANDER_MEMBER_READ
+                                                    : COLANDER_MEMBER_UNASKED;
+}
+
+static void
+free_placed(struct placed *placed, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        free(placed[i].family);
+    free(placed);
+}
+
+/* Lists the families of the routes, which are in their order. */
+static enum colander_code
+set_placed(struct routing *routing, const struct route *routes, size_t count,
+           struct colander_error *err)
+{
+    struct placed *list = calloc(count + 1, sizeof(*list));
+    struct placed *old;
+    size_t old_count;
+    size_t used = 0;
+    bool is_short = list == NULL;
+
+    for (size_t i = 0; i < count && !is_short; i++) {
+        const struct cluster_family *family = routes[i].family;
+
+        if (i == 0 || routes[i - 1].family != family) {
+            list[used].family = strdup(family->name);
+            list[used].partition_count = family->partition_count;
+            list[used].partition_by = family->partition_by;
+            list[used].is_placed = family->partition_by > 0;
+            is_short = list[used++].family == NULL;
+        }
+        list[used - 1].is_placed &= routes[i].is_placed;
+    }
+    if (is_short) {
+        free_placed(list, used);
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
+    }
+    pthread_mutex_lock(&routing->mutex);
+    old = routing->placed;
+    old_count = routing->placed_count;
+    routing->placed = list;
+    routing->placed_count = used;
+    pthread_mutex_unlock(&routing->mutex);
+    free_placed(old, old_count);
+    return COLANDER_OK;
 }
 
 /* ---------------------------------------------------------------- peers --- */
@@ -356,7 +491,7 @@ is_same(const struct peer *a, const struct peer *b)
 }
 
 static enum colander_code
-open_place(const struct routing *routing, struct place *place, unsigned wait_ms,
+open_place(struct routing *routing, struct place *place, unsigned wait_ms,
            struct colander_error *err)
 {
     const struct peer_store_options options = {
@@ -366,6 +501,8 @@ open_place(const struct routing *routing, struct place *place, unsigned wait_ms,
         .parts = (const char *const *)place->parts,
         .part_count = place->part_count,
         .wait_ms = wait_ms,
+        .choose = choose,
+        .choose_context = routing,
     };
 
     return peer_store_open(&options, &place->store, err);
@@ -462,8 +599,10 @@ open_stores(struct routing *routing, struct colander_error *err)
     enum colander_code code =
         colander_union_open(name, NULL, 0, &routing->all, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        colander_union_choose(routing->all, choose, routing);
         code = colander_union_open(name, NULL, 0, &routing->here, err);
+    }
     return code == COLANDER_OK ? open_nowhere(routing, err) : code;
 }
 
@@ -579,6 +718,9 @@ routing_set(struct routing *routing, const struct route *routes, size_t count,
     struct peers old;
     enum colander_code code = open_peers(routing, routes, count, &peers, err);
 
+    if (code ==
+        COLANDER_OK) /* what is not placed any more, before it is read */
+        code = set_placed(routing, routes, count, err);
     if (code == COLANDER_OK)
         code = join(routing, routes, count, &peers, err);
     if (code != COLANDER_OK) {
@@ -627,6 +769,7 @@ routing_close(struct routing *routing, struct colander_error *err)
     free(routing->retired.items);
     (void)!colander_store_close(routing->nowhere, NULL);
     pthread_mutex_destroy(&routing->mutex);
+    free_placed(routing->placed, routing->placed_count);
     free(routing->missing);
     free(routing);
     return code;
