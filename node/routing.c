@@ -1,22 +1,20 @@
 /* See routing.h. SPDX-License-Identifier: MIT */
 #include "node/routing.h"
 
-#include "cluster/topic.h"
 #include "columns/source.h"
 #include "columns/union.h"
 #include "core/array.h"
-#include "loading/load.h"
+#include "node/placed.h"
 #include "node/replicas.h"
 #include "serve/peer_store.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Partitions that are read at another node. */
 struct place {
-    char *address;
-    char **parts; /* in their order */
+    char *address; /* "": no node has them */
+    char **parts;  /* in their order */
     size_t part_count;
     size_t part_capacity;
     struct colander_store *store; /* NULL: not opened yet */
@@ -39,53 +37,79 @@ struct peers {
     size_t capacity;
 };
 
-/* A family, and whether the keys of its rows decide where they are. */
-struct placed {
-    char *family;
-    uint32_t partition_count;
-    uint32_t partition_by;
-    bool is_placed;
-};
-
 struct routing {
     struct routing_options options;
     struct colander_store *all;
     struct colander_store *here;
-    struct colander_store *nowhere; /* of partitions that no node has */
-    char *missing;                  /* the first of them */
-    pthread_mutex_t mutex;          /* of `missing`, and of */
-    struct placed *placed;          /* the families */
-    size_t placed_count;
+    struct placed *placed;
     struct peers peers;
     struct peers retired; /* to be closed when no cursor uses them */
 };
 
 /* -------------------------------------------------------------- missing --- */
 
-/* Names, sizes and the like are told of what there is; rows are not. */
+/* A store of partitions that no node has. Their families are there, and sizes
+ * and the like are told of what there is; rows are not. Other families are
+ * empty there. */
+struct nowhere {
+    size_t count;
+    char *parts[]; /* in their order */
+};
 
-static enum colander_code
-fail_missing(struct routing *routing, struct colander_error *err)
+/* Returns a partition of the family, or of that whose rejects it has; NULL:
+ * none is missing. */
+static const char *
+find_missing(const struct nowhere *nowhere, const char *family)
 {
-    enum colander_code code;
+    for (size_t i = 0; i < nowhere->count; i++) {
+        const char *part = nowhere->parts[i];
+        const size_t size = strcspn(part, "/");
 
-    pthread_mutex_lock(&routing->mutex);
-    code = COLANDER_FAIL(err, COLANDER_BUSY,
+        if (strncmp(part, family, size) == 0 &&
+            (family[size] == '\0' || family[size] == '.'))
+            return part;
+    }
+    return NULL;
+}
+
+/* Fails if a partition of the family is missing. */
+static enum colander_code
+check_missing(const struct nowhere *nowhere, const char *family,
+              struct colander_error *err)
+{
+    const char *part = find_missing(nowhere, family);
+
+    if (part == NULL)
+        return COLANDER_OK;
+    return COLANDER_FAIL(err, COLANDER_BUSY,
                          "no node has partition %s now: try again, or see "
                          "colander cluster status",
-                         routing->missing == NULL ? "?" : routing->missing);
-    pthread_mutex_unlock(&routing->mutex);
-    return code;
+                         part);
 }
 
 static enum colander_code
-no_families(void *context, struct colander_names *names,
-            struct colander_error *err)
+list_families(void *context, struct colander_names *names,
+              struct colander_error *err)
 {
-    (void)context;
-    (void)err;
-    *names = (struct colander_names){NULL, 0};
-    return COLANDER_OK;
+    const struct nowhere *nowhere = context;
+
+    names->count = 0;
+    names->names = calloc(nowhere->count + 1, sizeof(char *));
+    for (size_t i = 0; i < nowhere->count && names->names != NULL; i++) {
+        const char *part = nowhere->parts[i];
+        const size_t size = strcspn(part, "/") + 1; /* of the same family */
+
+        if (i > 0 && strncmp(part, nowhere->parts[i - 1], size) == 0)
+            continue;
+        names->names[names->count] = strndup(part, size - 1);
+        if (names->names[names->count++] != NULL)
+            continue;
+        colander_names_release(names);
+        break;
+    }
+    return names->names == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                                "no memory for families")
+                                : COLANDER_OK;
 }
 
 static enum colander_code
@@ -99,13 +123,12 @@ no_snapshot(void *context, struct colander_snapshot **snapshot,
 }
 
 static enum colander_code
-no_family(void *context, const char *family, bool *exists,
-          struct colander_error *err)
+has_family(void *context, const char *family, bool *exists,
+           struct colander_error *err)
 {
-    (void)context;
-    (void)family;
     (void)err;
-    *exists = false;
+    *exists =
+        strchr(family, '.') == NULL && find_missing(context, family) != NULL;
     return COLANDER_OK;
 }
 
@@ -147,176 +170,115 @@ no_mark(void *context, const char *family, struct colander_slice name,
 }
 
 static enum colander_code
-fail_get(void *context, const char *family, const struct colander_slice *keys,
-         size_t count, const struct colander_read *read,
-         struct colander_buffer *rows, bool *found, struct colander_error *err)
+no_rows(void *context, const char *family, const struct colander_slice *keys,
+        size_t count, const struct colander_read *read,
+        struct colander_buffer *rows, bool *found, struct colander_error *err)
 {
-    (void)family;
     (void)keys;
-    (void)count;
     (void)read;
     (void)rows;
-    (void)found;
-    return fail_missing(context, err);
+    for (size_t i = 0; i < count; i++)
+        found[i] = false;
+    return check_missing(context, family, err);
 }
 
 static enum colander_code
-fail_find(void *context, const char *family, const struct colander_query *query,
-          void **find, struct colander_error *err)
+begin_find(void *context, const char *family,
+           const struct colander_query *query, void **find,
+           struct colander_error *err)
 {
-    (void)family;
     (void)query;
-    *find = NULL;
-    return fail_missing(context, err);
+    *find = context;
+    return check_missing(context, family, err);
+}
+
+static enum colander_code
+find_none(void *find, bool *is_row, struct colander_result *result,
+          struct colander_error *err)
+{
+    (void)find;
+    (void)result;
+    (void)err;
+    *is_row = false;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+seek_none(void *find, struct colander_slice key, struct colander_error *err)
+{
+    (void)find;
+    (void)key;
+    (void)err;
+    return COLANDER_OK;
 }
 
 static void
-keep_context(void *context)
+leave_find(void *find)
 {
-    (void)context;
+    (void)find;
+}
+
+static void
+pause_none(void *find, uint64_t time_us)
+{
+    (void)find;
+    (void)time_us;
+}
+
+static void
+explain_none(const void *find, struct colander_explain *explain)
+{
+    (void)find;
+    memset(explain, 0, sizeof(*explain));
+}
+
+static void
+free_nowhere(void *context)
+{
+    struct nowhere *nowhere = context;
+
+    for (size_t i = 0; i < nowhere->count; i++)
+        free(nowhere->parts[i]);
+    free(nowhere);
 }
 
 static enum colander_code
-open_nowhere(struct routing *routing, struct colander_error *err)
+open_nowhere(char *const *parts, size_t count, struct colander_store **store,
+             struct colander_error *err)
 {
-    const struct colander_source source = {
-        .context = routing,
+    struct nowhere *nowhere =
+        malloc(sizeof(*nowhere) + count * sizeof(nowhere->parts[0]));
+    struct colander_source source = {
         .name = "nowhere",
-        .closed = keep_context,
-        .families = no_families,
+        .closed = free_nowhere,
+        .families = list_families,
         .snapshot = no_snapshot,
-        .exists = no_family,
+        .exists = has_family,
         .sizes = no_sizes,
         .split_keys = no_keys,
         .mark = no_mark,
-        .get_many = fail_get,
-        .find = fail_find,
+        .get_many = no_rows,
+        .find = begin_find,
+        .find_next = find_none,
+        .find_seek = seek_none,
+        .find_cancel = leave_find,
+        .find_pause = pause_none,
+        .find_explain = explain_none,
+        .find_close = leave_find,
     };
 
-    return colander_store_open_source(&source, &routing->nowhere, err);
-}
-
-/* ----------------------------------------------------------------- keys --- */
-
-/* Whether the member at `path`, FAMILY/0017 or .../FAMILY/0017, is a partition.
- * Sets where its family is in it, and its number. */
-static bool
-read_partition(const char *path, struct colander_slice *family,
-               uint32_t *number)
-{
-    const char *slash = strrchr(path, '/');
-    const char *start = slash;
-    char *end;
-
-    if (slash == NULL || strlen(slash + 1) < 4 ||
-        strspn(slash + 1, "0123456789") != strlen(slash + 1))
-        return false;
-    while (start > path && start[-1] != '/')
-        start--;
-    *family = colander_slice_of(start, (size_t)(slash - start));
-    *number = (uint32_t)strtoul(slash + 1, &end, 10);
-    return true;
-}
-
-/* Returns the partition in which all rows of the range are, or UINT32_MAX if
- * the range does not fix the first parts of their keys. */
-static uint32_t
-partition_of(const struct placed *placed, const struct colander_key_range *keys)
-{
-    const struct colander_slice key =
-        keys->exact.size > 0 ? keys->exact : keys->prefix;
-    struct colander_value parts[COLANDER_KEY_PARTS_MAX];
-    struct colander_buffer scratch = COLANDER_BUFFER_EMPTY;
-    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
-    uint32_t number = UINT32_MAX;
-    size_t count = 0;
-
-    if (key.size > 0 &&
-        colander_key_decode(key, parts, &count, &scratch, NULL) ==
-            COLANDER_OK &&
-        count >= placed->partition_by &&
-        colander_load_partition_key(key, placed->partition_by, &text, NULL) ==
-            COLANDER_OK &&
-        text.size > 0) /* without a text a record may be anywhere */
-        number = (uint32_t)topic_partition_of(colander_buffer_slice(&text),
-                                              (int32_t)placed->partition_count);
-    colander_buffer_release(&scratch);
-    colander_buffer_release(&text);
-    return number;
-}
-
-/* Members that are not partitions are nodes, which choose among theirs. */
-static enum colander_member_use
-choose(void *context, const char *path, const char *family,
-       const struct colander_key_range *keys)
-{
-    struct routing *routing = context;
-    struct colander_slice own;
-    uint32_t number;
-    uint32_t wanted = UINT32_MAX;
-
-    if (!read_partition(path, &own, &number))
-        return COLANDER_MEMBER_READ;
-    if (strncmp(family, (const char *)own.data, own.size) != 0 ||
-        (family[own.size] != '\0' && family[own.size] != '.'))
-        return COLANDER_MEMBER_OTHER;
-    if (keys == NULL || family[own.size] != '\0')
-        return COLANDER_MEMBER_READ;
-    pthread_mutex_lock(&routing->mutex);
-    for (size_t i = 0; i < routing->placed_count; i++) {
-        const struct placed *placed = &routing->placed[i];
-
-        if (placed->is_placed && strcmp(placed->family, family) == 0)
-            wanted = partition_of(placed, keys);
-    }
-    pthread_mutex_unlock(&routing->mutex);
-    return wanted == UINT32_MAX || wanted == number ? COLANDER_MEMBER_READ
-                                                    : COLANDER_MEMBER_UNASKED;
-}
-
-static void
-free_placed(struct placed *placed, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(placed[i].family);
-    free(placed);
-}
-
-/* Lists the families of the routes, which are in their order. */
-static enum colander_code
-set_placed(struct routing *routing, const struct route *routes, size_t count,
-           struct colander_error *err)
-{
-    struct placed *list = calloc(count + 1, sizeof(*list));
-    struct placed *old;
-    size_t old_count;
-    size_t used = 0;
-    bool is_short = list == NULL;
-
-    for (size_t i = 0; i < count && !is_short; i++) {
-        const struct cluster_family *family = routes[i].family;
-
-        if (i == 0 || routes[i - 1].family != family) {
-            list[used].family = strdup(family->name);
-            list[used].partition_count = family->partition_count;
-            list[used].partition_by = family->partition_by;
-            list[used].is_placed = family->partition_by > 0;
-            is_short = list[used++].family == NULL;
-        }
-        list[used - 1].is_placed &= routes[i].is_placed;
-    }
-    if (is_short) {
-        free_placed(list, used);
+    if (nowhere == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
+    nowhere->count = 0;
+    while (nowhere->count < count && (nowhere->parts[nowhere->count] = strdup(
+                                          parts[nowhere->count])) != NULL)
+        nowhere->count++;
+    if (nowhere->count < count) {
+        free_nowhere(nowhere);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     }
-    pthread_mutex_lock(&routing->mutex);
-    old = routing->placed;
-    old_count = routing->placed_count;
-    routing->placed = list;
-    routing->placed_count = used;
-    pthread_mutex_unlock(&routing->mutex);
-    free_placed(old, old_count);
-    return COLANDER_OK;
+    source.context = nowhere;
+    return colander_store_open_source(&source, store, err);
 }
 
 /* ---------------------------------------------------------------- peers --- */
@@ -440,12 +402,13 @@ static enum colander_code
 add_route(struct peers *peers, const struct route *route,
           struct colander_error *err)
 {
+    const char *address = route->address == NULL ? "" : route->address;
     const bool has_second = route->second != NULL;
     struct peer *peer = NULL;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < peers->count && peer == NULL; i++) {
-        if (strcmp(peers->items[i].first.address, route->address) == 0 &&
+        if (strcmp(peers->items[i].first.address, address) == 0 &&
             (peers->items[i].second_count > 0) == has_second)
             peer = &peers->items[i];
     }
@@ -455,7 +418,7 @@ add_route(struct peers *peers, const struct route *route,
         if (code == COLANDER_OK) {
             peer = &peers->items[peers->count];
             *peer = (struct peer){.seconds = NULL};
-            code = make_place(&peer->first, route->address, err);
+            code = make_place(&peer->first, address, err);
             peers->count += code == COLANDER_OK;
         }
     }
@@ -501,10 +464,13 @@ open_place(struct routing *routing, struct place *place, unsigned wait_ms,
         .parts = (const char *const *)place->parts,
         .part_count = place->part_count,
         .wait_ms = wait_ms,
-        .choose = choose,
-        .choose_context = routing,
+        .choose = placed_choose,
+        .choose_context = routing->placed,
     };
 
+    if (place->address[0] == '\0')
+        return open_nowhere(place->parts, place->part_count, &place->store,
+                            err);
     return peer_store_open(&options, &place->store, err);
 }
 
@@ -599,11 +565,10 @@ open_stores(struct routing *routing, struct colander_error *err)
     enum colander_code code =
         colander_union_open(name, NULL, 0, &routing->all, err);
 
-    if (code == COLANDER_OK) {
-        colander_union_choose(routing->all, choose, routing);
-        code = colander_union_open(name, NULL, 0, &routing->here, err);
-    }
-    return code == COLANDER_OK ? open_nowhere(routing, err) : code;
+    if (code != COLANDER_OK)
+        return code;
+    colander_union_choose(routing->all, placed_choose, routing->placed);
+    return colander_union_open(name, NULL, 0, &routing->here, err);
 }
 
 enum colander_code
@@ -617,8 +582,9 @@ routing_open(const struct routing_options *options, struct routing **routing,
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     opened->options = *options;
-    pthread_mutex_init(&opened->mutex, NULL);
-    code = open_stores(opened, err);
+    code = placed_create(&opened->placed, err);
+    if (code == COLANDER_OK)
+        code = open_stores(opened, err);
     if (code != COLANDER_OK) {
         (void)!routing_close(opened, NULL);
         return code;
@@ -639,35 +605,17 @@ routing_here(const struct routing *routing)
     return routing->here;
 }
 
-/* Sets which partition is missing first; NULL: none is. */
-static enum colander_code
-set_missing(struct routing *routing, const char *partition,
-            struct colander_error *err)
-{
-    char *copy = partition == NULL ? NULL : strdup(partition);
-
-    if (partition != NULL && copy == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
-    pthread_mutex_lock(&routing->mutex);
-    free(routing->missing);
-    routing->missing = copy;
-    pthread_mutex_unlock(&routing->mutex);
-    return COLANDER_OK;
-}
-
-/* Finds out which nodes are asked for what, and opens their stores. */
+/* Finds out which nodes are asked for what, and which partitions none has, and
+ * opens stores of them. */
 static enum colander_code
 open_peers(struct routing *routing, const struct route *routes, size_t count,
            struct peers *peers, struct colander_error *err)
 {
-    const char *missing = NULL;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        if (routes[i].address != NULL)
+        if (routes[i].address != NULL || routes[i].store == NULL)
             code = add_route(peers, &routes[i], err);
-        else if (routes[i].store == NULL && missing == NULL)
-            missing = routes[i].partition;
     }
     for (size_t i = 0; i < peers->count && code == COLANDER_OK; i++)
         code = open_peer(routing, &peers->items[i], err);
@@ -675,7 +623,7 @@ open_peers(struct routing *routing, const struct route *routes, size_t count,
         code = array_reserve(&routing->retired.items, routing->retired.count,
                              &routing->retired.capacity,
                              routing->peers.count + peers->count, err);
-    return code == COLANDER_OK ? set_missing(routing, missing, err) : code;
+    return code;
 }
 
 /* Makes the stores and peers the members of both unions. */
@@ -702,8 +650,6 @@ join(struct routing *routing, const struct route *routes, size_t count,
     }
     for (size_t i = 0; i < peers->count; i++)
         stores[store_count++] = store_of(&peers->items[i]);
-    if (routing->missing != NULL)
-        stores[store_count++] = routing->nowhere;
     if (code == COLANDER_OK)
         code = colander_union_replace(routing->all, stores, store_count, err);
     free(stores);
@@ -720,7 +666,7 @@ routing_set(struct routing *routing, const struct route *routes, size_t count,
 
     if (code ==
         COLANDER_OK) /* what is not placed any more, before it is read */
-        code = set_placed(routing, routes, count, err);
+        code = placed_set(routing->placed, routes, count, err);
     if (code == COLANDER_OK)
         code = join(routing, routes, count, &peers, err);
     if (code != COLANDER_OK) {
@@ -767,10 +713,7 @@ routing_close(struct routing *routing, struct colander_error *err)
     free(old.items);
     close_retired(&routing->retired);
     free(routing->retired.items);
-    (void)!colander_store_close(routing->nowhere, NULL);
-    pthread_mutex_destroy(&routing->mutex);
-    free_placed(routing->placed, routing->placed_count);
-    free(routing->missing);
+    placed_destroy(routing->placed);
     free(routing);
     return code;
 }

@@ -183,6 +183,7 @@ luaopen_colander(lua_State *L)
     results_register(L);
     groupings_register(L);
     aggregates_register(L);
+    mappings_register(L);
     changes_register(L);
     lua_pushstring(L, colander_version());
     lua_setfield(L, -2, "version");

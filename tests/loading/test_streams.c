@@ -347,8 +347,8 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     struct colander_batch *batch;
     bool found;
 
-    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE,
-               UINT64_MAX);
+    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE, UINT64_MAX,
+               1);
     OK(colander_batch_create(fixture->store, &batch, NULL));
     OK(colander_batch_mark(
         batch, family, colander_slice_text("retain"),
@@ -359,7 +359,7 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     for (int i = 0; i < 2; i++) {
         stream = (struct stream){.texts = after, .end = 1};
         (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE,
-                   UINT64_MAX);
+                   UINT64_MAX, 1);
         assert_int_equal(stream.expired, i == 0 ? 1 : 0);
         assert_false(has_row(family, 1));
         assert_true(has_row(family, 2) && has_row(family, 3));

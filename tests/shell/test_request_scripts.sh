@@ -123,12 +123,15 @@ refuses '.*a finalizer cannot be set' 'setmetatable({}, {__gc = print})'
 refuses '.*references cannot be weak' 'setmetatable({}, {__mode = "k"})'
 answers 200 '{"value":15}
 {"value":true}
-{"_end":{"lines":2}}' 'local C = {} C.__index = C
+{"value":true}
+{"_end":{"lines":3}}' 'local C = {} C.__index = C
     function C.f() return 7 end
     local o = setmetatable({}, C)
     function C.g() return 8 end
     C.__mode, C.__gc = "k", print
-    return o.f() + o.g(), getmetatable(o) == C'
+    o[{}] = true
+    for _ = 1, 1000000 do local garbage = {} end
+    return o.f() + o.g(), getmetatable(o) == C, next(o) ~= nil' '?timeout=2m'
 answers 200 '{"value":10}
 {"_end":{"lines":1}}' 'local hidden = 0
     for _, value in ipairs {_G, colander.array {}, tweets:get("t000001"),
