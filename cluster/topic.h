@@ -146,6 +146,10 @@ void topic_reader_state(struct topic_reader *reader,
 
 struct topic_writer;
 
+/* Returns in which of `count` partitions records with this key are, if their
+ * producer chooses as those in Java do (murmur2). */
+int32_t topic_partition_of(struct colander_slice key, int32_t count);
+
 /* Opens a writer to the one topic of the address. Fails as a reader does. */
 COLANDER_CHECKED enum colander_code
 topic_writer_open(const struct topic_broker_options *options,

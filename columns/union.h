@@ -37,6 +37,23 @@ colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err);
 
+/* What a member may have of a family, under keys of a range (NULL: any). */
+enum colander_member_use {
+    COLANDER_MEMBER_READ,    /* rows, perhaps */
+    COLANDER_MEMBER_UNASKED, /* none under these keys */
+    COLANDER_MEMBER_OTHER,   /* it is of other families */
+};
+
+typedef enum colander_member_use
+colander_choose_member(void *context, const char *path, const char *family,
+                       const struct colander_key_range *keys);
+
+/* Sets what decides which members are read; it gets their paths. Any thread
+ * calls it. To be set before the union is used. */
+COLANDER_API void colander_union_choose(struct colander_store *store,
+                                        colander_choose_member *choose,
+                                        void *context);
+
 /*
  * Opens a part of a union, to be closed before that: the members whose paths
  * end with these texts (copied), each of which has a slash before it. What it

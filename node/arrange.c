@@ -87,6 +87,19 @@ order_nodes(const struct node *node, const struct cluster_family *family,
                             CLUSTER_REPLICAS_MAX, order);
 }
 
+/* Before the name of a partition whose rows are all where their key decides. */
+#define PLACED "placed "
+#define PLACED_SIZE (CLUSTER_NAME_MAX + 30)
+
+static bool
+says_placed(const struct member *other, const struct route *route)
+{
+    char line[PLACED_SIZE];
+
+    (void)snprintf(line, sizeof(line), PLACED "%s", route->partition);
+    return serves(other, line);
+}
+
 /* Reads the partition at this node, if it serves it and one is missing. */
 static void
 try_node(const struct member *other, struct route *route)
@@ -97,6 +110,7 @@ try_node(const struct member *other, struct route *route)
         text[0] == '\n' || text == route->address ||
         !serves(other, route->partition))
         return;
+    route->is_placed = route->is_placed && says_placed(other, route);
     if (route->address == NULL)
         route->address = text;
     else
@@ -114,8 +128,11 @@ choose_route(const struct node *node, const struct node_family *family,
     bool is_caught_up = false;
     size_t count;
 
+    route->family = &family->definition;
+    route->number = number;
     if (partition != NULL)
         route->store = partition_store(partition, &is_caught_up);
+    route->is_placed = route->store == NULL || partition_is_placed(partition);
     if (route->store != NULL && is_caught_up)
         return;
     count = order_nodes(node, &family->definition, number, order);
@@ -123,6 +140,8 @@ choose_route(const struct node *node, const struct node_family *family,
         try_node(&node->nodes[order[i]], route);
     for (size_t i = 0; i < node->node_count; i++)
         try_node(&node->nodes[i], route); /* and at all others */
+    if (route->store == NULL && route->address == NULL)
+        route->is_placed = false;
 }
 
 /* Names of partitions and addresses of nodes, that routes borrow. */
@@ -482,6 +501,7 @@ add_partition(void *context, struct partition *partition)
     struct said *said = context;
     struct node_partition state;
     struct node_text_partition shown;
+    char placed[PLACED_SIZE];
 
     partition_state(partition, &state);
     shown = (struct node_text_partition){
@@ -496,6 +516,10 @@ add_partition(void *context, struct partition *partition)
     };
     if (state.is_caught_up)
         add_line(said, shown.name);
+    if (state.is_caught_up && partition_is_placed(partition)) {
+        (void)snprintf(placed, sizeof(placed), PLACED "%s", shown.name);
+        add_line(said, placed);
+    }
     if (said->code == COLANDER_OK)
         said->code = node_text_add_partition(said->details, &shown, said->err);
 }

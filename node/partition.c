@@ -34,6 +34,7 @@ struct partition {
     atomic_bool is_stopped;
     atomic_bool gives_up;
     atomic_bool has_ended;
+    atomic_bool is_placed; /* see topic_stream.h */
     struct checkpoints checkpoints;
     bool has_mark; /* of how far its log was read; of the thread */
     pthread_mutex_t checkpointing; /* one at a time */
@@ -260,6 +261,12 @@ partition_store(struct partition *partition, bool *is_caught_up)
     return store;
 }
 
+bool
+partition_is_placed(const struct partition *partition)
+{
+    return atomic_load(&partition->is_placed);
+}
+
 const char *
 partition_name(const struct partition *partition)
 {
@@ -277,6 +284,41 @@ count_loaded(void *context, const struct colander_load_stats *stats)
     partition->loaded_rows = stats->row_count;
     partition->loaded_rejects = stats->reject_count;
     pthread_mutex_unlock(&partition->lock);
+}
+
+/* Reads whether all rows are in the partition that their key decides. Of a
+ * store without rows they are; of one of an older version it is not known. */
+static enum colander_code
+look_for_placed(struct partition *partition, struct topic_stream *records,
+                struct colander_error *err)
+{
+    const struct cluster_family *family = partition->setup.family;
+    struct colander_query any;
+    struct colander_cursor *cursor = NULL;
+    struct colander_result row;
+    struct colander_buffer how = COLANDER_BUFFER_EMPTY;
+    bool is_row = false;
+    enum colander_code code;
+
+    if (family->partition_by == 0)
+        return COLANDER_OK;
+    colander_query_init(&any);
+    any.limit = 1;
+    any.keys_only = true;
+    code =
+        colander_family_mark(partition->rows, colander_slice_text(TOPIC_PLACED),
+                             &how, &records->is_noted, err);
+    if (code == COLANDER_OK && !records->is_noted)
+        code = colander_family_find(partition->rows, &any, &cursor, err);
+    if (cursor != NULL)
+        code = colander_cursor_next(cursor, &is_row, &row, err);
+    records->partition_count = (int32_t)family->partition_count;
+    records->is_placed = &partition->is_placed;
+    atomic_store(&partition->is_placed,
+                 code == COLANDER_OK && (records->is_noted || !is_row));
+    colander_cursor_close(cursor);
+    colander_buffer_release(&how);
+    return code;
 }
 
 /* Says where a new store begins, if its log has lost records before. */
@@ -338,6 +380,8 @@ follow(struct partition *partition, bool *is_store_bad,
     note_beginning(partition);
     code = colander_family_open(partition->store, partition->rejects, &rejects,
                                 err);
+    if (code == COLANDER_OK)
+        code = look_for_placed(partition, &records, err);
     records.reader = reader;
     stream = topic_stream(&records, rejects, setup->family->partition_by);
     load_options.stream = &stream;

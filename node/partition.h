@@ -44,6 +44,9 @@ partition_start(const struct partition_setup *setup,
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);
 
+/* Whether all its rows are those whose key decides for it. */
+bool partition_is_placed(const struct partition *partition);
+
 /* Returns "FAMILY/0017", with which the path of the store ends. Borrowed. */
 const char *partition_name(const struct partition *partition);
 

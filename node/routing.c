@@ -4,6 +4,7 @@
 #include "columns/source.h"
 #include "columns/union.h"
 #include "core/array.h"
+#include "node/placed.h"
 #include "node/replicas.h"
 #include "serve/peer_store.h"
 
@@ -40,6 +41,7 @@ struct routing {
     struct routing_options options;
     struct colander_store *all;
     struct colander_store *here;
+    struct placed *placed;
     struct peers peers;
     struct peers retired; /* to be closed when no cursor uses them */
 };
@@ -452,7 +454,7 @@ is_same(const struct peer *a, const struct peer *b)
 }
 
 static enum colander_code
-open_place(const struct routing *routing, struct place *place, unsigned wait_ms,
+open_place(struct routing *routing, struct place *place, unsigned wait_ms,
            struct colander_error *err)
 {
     const struct peer_store_options options = {
@@ -462,6 +464,8 @@ open_place(const struct routing *routing, struct place *place, unsigned wait_ms,
         .parts = (const char *const *)place->parts,
         .part_count = place->part_count,
         .wait_ms = wait_ms,
+        .choose = placed_choose,
+        .choose_context = routing->placed,
     };
 
     if (place->address[0] == '\0')
@@ -561,9 +565,10 @@ open_stores(struct routing *routing, struct colander_error *err)
     enum colander_code code =
         colander_union_open(name, NULL, 0, &routing->all, err);
 
-    return code == COLANDER_OK
-               ? colander_union_open(name, NULL, 0, &routing->here, err)
-               : code;
+    if (code != COLANDER_OK)
+        return code;
+    colander_union_choose(routing->all, placed_choose, routing->placed);
+    return colander_union_open(name, NULL, 0, &routing->here, err);
 }
 
 enum colander_code
@@ -577,7 +582,9 @@ routing_open(const struct routing_options *options, struct routing **routing,
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     opened->options = *options;
-    code = open_stores(opened, err);
+    code = placed_create(&opened->placed, err);
+    if (code == COLANDER_OK)
+        code = open_stores(opened, err);
     if (code != COLANDER_OK) {
         (void)!routing_close(opened, NULL);
         return code;
@@ -657,6 +664,9 @@ routing_set(struct routing *routing, const struct route *routes, size_t count,
     struct peers old;
     enum colander_code code = open_peers(routing, routes, count, &peers, err);
 
+    if (code ==
+        COLANDER_OK) /* what is not placed any more, before it is read */
+        code = placed_set(routing->placed, routes, count, err);
     if (code == COLANDER_OK)
         code = join(routing, routes, count, &peers, err);
     if (code != COLANDER_OK) {
@@ -703,6 +713,7 @@ routing_close(struct routing *routing, struct colander_error *err)
     free(old.items);
     close_retired(&routing->retired);
     free(routing->retired.items);
+    placed_destroy(routing->placed);
     free(routing);
     return code;
 }

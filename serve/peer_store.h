@@ -6,9 +6,7 @@
 #ifndef SERVE_PEER_STORE_H
 #define SERVE_PEER_STORE_H
 
-#include "core/core.h"
-
-struct colander_store;
+#include "columns/union.h"
 
 /* All is copied. */
 struct peer_store_options {
@@ -17,6 +15,8 @@ struct peer_store_options {
     const char *ca_file;      /* as that of remote_command; NULL */
     const char *const *parts; /* ends of paths: only these members (union.h) */
     size_t part_count;
+    colander_choose_member *choose; /* which parts are asked; NULL: all. The */
+    void *choose_context;           /* context is borrowed until close */
     unsigned wait_ms; /* for an answer to begin or go on; 0: 30 seconds */
 };
 

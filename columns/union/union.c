@@ -21,6 +21,8 @@ struct unified {
     pthread_mutex_t mutex;
     pthread_cond_t left; /* the last user of some members has */
     struct members *members;
+    colander_choose_member *choose; /* NULL: all members are read */
+    void *choose_context;
     char name[];
 };
 
@@ -131,12 +133,28 @@ take_members(const struct view *view, struct members **members,
     return code;
 }
 
+/* A family of which only the store is used. */
+static const char ANY_FAMILY[] = "any";
+
 /* The families of all members, which hold these open. So members are left
  * before any is asked, and can be replaced while one does not answer. */
 struct families {
     struct colander_family **items;
     size_t count;
+    size_t unasked; /* other members, which cannot have the keys */
 };
+
+static enum colander_member_use
+use_of(const struct view *view, const struct colander_store *member,
+       const char *family, const struct colander_key_range *keys)
+{
+    const struct unified *unified = view->unified;
+
+    return unified->choose == NULL
+               ? COLANDER_MEMBER_READ
+               : unified->choose(unified->choose_context,
+                                 colander_store_path(member), family, keys);
+}
 
 static void
 close_families(struct families *families)
@@ -149,12 +167,13 @@ close_families(struct families *families)
 /* On failure there are none. */
 static enum colander_code
 open_families(const struct view *view, const char *name,
-              struct families *families, struct colander_error *err)
+              const struct colander_key_range *keys, struct families *families,
+              struct colander_error *err)
 {
     struct members *members;
     enum colander_code code = take_members(view, &members, err);
 
-    *families = (struct families){NULL, 0};
+    *families = (struct families){NULL, 0, 0};
     if (code != COLANDER_OK)
         return code;
     families->items =
@@ -163,8 +182,15 @@ open_families(const struct view *view, const char *name,
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for the members of a union");
     for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        const enum colander_member_use use =
+            name == ANY_FAMILY ? COLANDER_MEMBER_READ
+                               : use_of(view, members->stores[i], name, keys);
+
+        families->unasked += use == COLANDER_MEMBER_UNASKED;
+        if (use != COLANDER_MEMBER_READ)
+            continue;
         code = colander_family_open(members->stores[i], name,
-                                    &families->items[i], err);
+                                    &families->items[families->count], err);
         families->count += code == COLANDER_OK;
     }
     leave_members(view, members);
@@ -185,7 +211,7 @@ visit_members(const struct view *view, const char *name, visit_family *visit,
               void *context, const bool *is_enough, struct colander_error *err)
 {
     struct families families;
-    enum colander_code code = open_families(view, name, &families, err);
+    enum colander_code code = open_families(view, name, NULL, &families, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -232,8 +258,6 @@ add_names(struct colander_names *names, const struct colander_names *more,
     return COLANDER_OK;
 }
 
-#define ANY_FAMILY "any" /* of which only the store is used */
-
 static enum colander_code
 visit_names(void *context, struct colander_family *family,
             struct colander_error *err)
@@ -268,7 +292,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
     struct families families;
     struct colander_snapshot **parts;
     enum colander_code code =
-        open_families(context, ANY_FAMILY, &families, err);
+        open_families(context, ANY_FAMILY, NULL, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
@@ -439,44 +463,69 @@ read_mark(void *context, const char *family, struct colander_slice name,
 /* Rows that are read by their keys: of each member those that none before
  * had. */
 struct gets {
+    const struct view *view;
+    const char *family;
     const struct colander_slice *keys;
     size_t count;
     const struct colander_read *read;
     struct colander_buffer *rows;
     bool *found;
 
-    size_t left;                         /* not found yet: */
-    size_t *places;                      /* of these keys, */
-    struct colander_slice *asked;        /* the keys, */
-    struct colander_buffer *answer_rows; /* and what one member has */
+    size_t left;                         /* not found yet */
+    size_t *places;                      /* of these keys, those first that */
+    struct colander_slice *asked;        /* a member is asked for, */
+    struct colander_buffer *answer_rows; /* and what it has */
     bool *answer_found;
     bool is_done;
 };
+
+/* Puts the keys first that the member may have. Returns their number. */
+static size_t
+choose_keys(struct gets *gets, const struct colander_family *family)
+{
+    const struct colander_store *store = colander_family_store(family);
+    size_t count = 0;
+
+    for (size_t i = 0; i < gets->left; i++) {
+        const size_t place = gets->places[i];
+        const struct colander_key_range range = {.exact = gets->keys[place]};
+
+        if (use_of(gets->view, store, gets->family, &range) !=
+            COLANDER_MEMBER_READ)
+            continue;
+        gets->places[i] = gets->places[count];
+        gets->places[count] = place;
+        gets->asked[count++] = gets->keys[place];
+    }
+    return count;
+}
 
 static enum colander_code
 visit_gets(void *context, struct colander_family *family,
            struct colander_error *err)
 {
     struct gets *gets = context;
+    const size_t count = choose_keys(gets, family);
     size_t left = 0;
-    enum colander_code code =
-        colander_family_get_many(family, gets->asked, gets->left, gets->read,
-                                 gets->answer_rows, gets->answer_found, err);
+    enum colander_code code = COLANDER_OK;
 
+    if (count > 0)
+        code = colander_family_get_many(family, gets->asked, count, gets->read,
+                                        gets->answer_rows, gets->answer_found,
+                                        err);
     if (code != COLANDER_OK)
         return code;
     for (size_t i = 0; i < gets->left; i++) {
         const size_t place = gets->places[i];
 
-        if (gets->answer_found[i]) {
+        if (i < count && gets->answer_found[i]) {
             struct colander_buffer row = gets->rows[place];
 
             gets->rows[place] = gets->answer_rows[i];
             gets->answer_rows[i] = row;
             gets->found[place] = true;
         } else {
-            gets->places[left] = place;
-            gets->asked[left++] = gets->asked[i];
+            gets->places[left++] = place;
         }
     }
     gets->left = left;
@@ -489,7 +538,8 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
          size_t count, const struct colander_read *read,
          struct colander_buffer *rows, bool *found, struct colander_error *err)
 {
-    struct gets gets = {keys, count, read, rows, found, .left = count};
+    struct gets gets = {context, family, keys,  count,
+                        read,    rows,   found, .left = count};
     enum colander_code code = COLANDER_OK;
 
     if (count == 0)
@@ -501,10 +551,8 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
     if (gets.places == NULL || gets.asked == NULL || gets.answer_rows == NULL ||
         gets.answer_found == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         gets.places[i] = i;
-        gets.asked[i] = keys[i];
-    }
     if (code == COLANDER_OK)
         code = visit_members(context, family, visit_gets, &gets, &gets.is_done,
                              err);
@@ -579,12 +627,13 @@ open_find(void *context, const char *family, const struct colander_query *query,
 {
     struct families families;
     struct union_find *created = NULL;
-    enum colander_code code = open_families(context, family, &families, err);
+    enum colander_code code =
+        open_families(context, family, &query->keys, &families, err);
 
     *find = NULL;
     if (code == COLANDER_OK)
-        code = union_find_open(families.items, families.count, query, &created,
-                               err);
+        code = union_find_open(families.items, families.count, families.unasked,
+                               query, &created, err);
     *find = created;
     return code;
 }
@@ -596,12 +645,13 @@ open_group(void *context, const char *family,
 {
     struct families families;
     struct union_group *created = NULL;
-    enum colander_code code = open_families(context, family, &families, err);
+    enum colander_code code =
+        open_families(context, family, &query->keys, &families, err);
 
     *group = NULL;
     if (code == COLANDER_OK)
-        code = union_group_open(families.items, families.count, query, groups,
-                                &created, err);
+        code = union_group_open(families.items, families.count,
+                                families.unasked, query, groups, &created, err);
     *group = created;
     return code;
 }
@@ -732,4 +782,14 @@ colander_union_replace(struct colander_store *store,
     pthread_mutex_unlock(&unified->mutex);
     free(old);
     return COLANDER_OK;
+}
+
+void
+colander_union_choose(struct colander_store *store,
+                      colander_choose_member *choose, void *context)
+{
+    struct unified *unified = ((struct view *)store->source.context)->unified;
+
+    unified->choose = choose;
+    unified->choose_context = context;
 }

@@ -15,6 +15,7 @@ struct part {
 
 struct union_find {
     bool is_reverse;
+    size_t unasked;
     size_t part_count;
     struct part *parts;
 
@@ -110,7 +111,7 @@ release_families(struct colander_family **families, size_t count)
 }
 
 enum colander_code
-union_find_open(struct colander_family **families, size_t count,
+union_find_open(struct colander_family **families, size_t count, size_t unasked,
                 const struct colander_query *query, struct union_find **find,
                 struct colander_error *err)
 {
@@ -120,6 +121,7 @@ union_find_open(struct colander_family **families, size_t count,
     *find = created;
     if (created != NULL) {
         created->is_reverse = query->is_reverse;
+        created->unasked = unasked;
         created->parts = calloc(count + 1, sizeof(*created->parts));
         created->heap = calloc(count + 1, sizeof(*created->heap));
     }
@@ -200,9 +202,11 @@ union_find_pause(void *context, uint64_t time_us)
 /* ------------------------------------------------------------- explain --- */
 
 void
-union_explain_begin(struct colander_explain *explain)
+union_explain_begin(struct colander_explain *explain, size_t unasked)
 {
     memset(explain, 0, sizeof(*explain));
+    explain->store_count = unasked;
+    explain->stores_unasked = unasked;
     explain->plan = COLANDER_PLAN_NOTHING;
     explain->reason = "the union has no members";
 }
@@ -225,7 +229,7 @@ union_find_explain(const void *context, struct colander_explain *explain)
 {
     const struct union_find *find = context;
 
-    union_explain_begin(explain);
+    union_explain_begin(explain, find->unasked);
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 

@@ -11,9 +11,9 @@
 struct union_find;
 
 /* Begins a find in each family. All are begun before the first one is asked for
- * a row. The families and their list are taken. */
+ * a row. `unasked` others have none. The families and their list are taken. */
 COLANDER_CHECKED enum colander_code
-union_find_open(struct colander_family **families, size_t count,
+union_find_open(struct colander_family **families, size_t count, size_t unasked,
                 const struct colander_query *query, struct union_find **find,
                 struct colander_error *err);
 
@@ -34,8 +34,9 @@ void union_find_explain(const void *find, struct colander_explain *explain);
 
 void union_find_close(void *find);
 
-/* Explains a union without members, to which each of them is added. */
-void union_explain_begin(struct colander_explain *explain);
+/* Explains a union of which these members are not asked; each other one is
+ * added. */
+void union_explain_begin(struct colander_explain *explain, size_t unasked);
 void union_explain_add(struct colander_explain *explain,
                        const struct colander_explain *member);
 

@@ -13,6 +13,7 @@ struct part {
 };
 
 struct union_group {
+    size_t unasked;
     size_t count;
     struct part parts[];
 };
@@ -27,7 +28,7 @@ add_member(const struct part *part, struct colander_error *err)
 
 enum colander_code
 union_group_open(struct colander_family **families, size_t count,
-                 const struct colander_query *query,
+                 size_t unasked, const struct colander_query *query,
                  struct colander_groups *groups, struct union_group **group,
                  struct colander_error *err)
 {
@@ -39,6 +40,8 @@ union_group_open(struct colander_family **families, size_t count,
             : COLANDER_OK;
 
     *group = created;
+    if (created != NULL)
+        created->unasked = unasked;
     for (size_t i = 0; i < count; i++) {
         struct part *part;
 
@@ -69,7 +72,7 @@ union_group_finish(void *context, struct colander_explain *explain,
     struct union_group *group = context;
     enum colander_code code = COLANDER_OK;
 
-    union_explain_begin(explain);
+    union_explain_begin(explain, group->unasked);
     for (size_t i = 0; i < 2 * group->count && code == COLANDER_OK; i++) {
         struct part *part = &group->parts[i % group->count];
         struct colander_explain one;

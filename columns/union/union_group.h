@@ -10,11 +10,11 @@
 
 struct union_group;
 
-/* Begins to group the rows of each family. The families and their list are
- * taken. */
+/* Begins to group the rows of each family. `unasked` others cannot have
+ * such. The families and their list are taken. */
 COLANDER_CHECKED enum colander_code
 union_group_open(struct colander_family **families, size_t count,
-                 const struct colander_query *query,
+                 size_t unasked, const struct colander_query *query,
                  struct colander_groups *groups, struct union_group **group,
                  struct colander_error *err);
 

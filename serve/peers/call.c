@@ -138,14 +138,29 @@ set_up(struct call *call)
 }
 
 enum colander_code
-call_begin_body(struct call *call, struct colander_error *err)
+call_begin_body(struct call *call, const char *family,
+                const struct colander_key_range *keys,
+                struct colander_error *err)
 {
-    const struct colander_buffer *scope = &call->store->scope;
+    const struct peer_store *store = call->store;
+    enum colander_code code = COLANDER_OK;
 
     colander_buffer_clear(&call->body);
-    return scope->size == 0 ? COLANDER_OK
-                            : colander_buffer_append(&call->body, scope->data,
-                                                     scope->size, err);
+    call->unasked = 0;
+    for (size_t i = 0; i < store->part_count && code == COLANDER_OK; i++) {
+        const char *part = store->parts[i];
+        enum colander_member_use use = COLANDER_MEMBER_READ;
+
+        if (store->options.choose != NULL && family != NULL)
+            use = store->options.choose(store->options.choose_context, part,
+                                        family, keys);
+        call->unasked += use == COLANDER_MEMBER_UNASKED;
+        if (use == COLANDER_MEMBER_READ)
+            code = peer_append(&call->body, PEER_PART,
+                               colander_slice_of(part, strlen(part) + 1), err);
+    }
+    call->is_void = store->part_count > 0 && call->body.size == 0;
+    return code;
 }
 
 enum colander_code

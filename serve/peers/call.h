@@ -26,7 +26,8 @@ struct line {
 
 struct peer_store {
     struct peer_store_options options; /* all copied */
-    struct colander_buffer scope;      /* frames with the parts */
+    char **parts;
+    size_t part_count;
     struct curl_slist *headers;
     pthread_mutex_t mutex;
     struct line *idle;
@@ -41,6 +42,8 @@ struct call {
     struct line *line; /* NULL: none was begun */
     bool is_added;     /* to its multi */
     struct colander_buffer body;
+    bool is_void;
+    size_t unasked; /* parts that cannot have the keys */
     struct colander_buffer got;
     size_t at;         /* of `got` is not taken yet */
     bool is_over;      /* nothing more comes */
@@ -56,9 +59,12 @@ struct call {
 /* Frees the connections that are kept. */
 void call_free_idle(struct peer_store *store);
 
-/* Replaces the body by the frames that each begins with. */
-COLANDER_CHECKED enum colander_code call_begin_body(struct call *call,
-                                                    struct colander_error *err);
+/* Replaces the body by the parts that may have the keys of the family (NULL:
+ * any). Without any the call `is_void`, and there is nothing to ask. */
+COLANDER_CHECKED enum colander_code
+call_begin_body(struct call *call, const char *family,
+                const struct colander_key_range *keys,
+                struct colander_error *err);
 
 /* Begins to ask, with the frames in the body. Does not wait. */
 COLANDER_CHECKED enum colander_code call_begin(struct call *call,

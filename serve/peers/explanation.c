@@ -78,3 +78,15 @@ explanation_take(struct colander_explain *explain, uint8_t kind,
     memcpy(&explain->store_count, (const char *)counts + FIRST_SIZE, LAST_SIZE);
     explain->nodes_asked++; /* it asks no other one */
 }
+
+void
+explanation_add_unasked(struct colander_explain *explain,
+                        const struct call *call)
+{
+    if (call->is_void) {
+        explain->nodes_asked = 0;
+        explain->reason = "no key that is wanted can be there";
+    }
+    explain->store_count += call->unasked;
+    explain->stores_unasked += call->unasked;
+}

@@ -6,7 +6,7 @@
 #ifndef SERVE_PEERS_EXPLANATION_H
 #define SERVE_PEERS_EXPLANATION_H
 
-#include "serve/peer.h"
+#include "serve/peers/call.h"
 
 COLANDER_CHECKED enum colander_code
 explanation_append(const struct colander_explain *explain,
@@ -19,5 +19,9 @@ void explanation_begin(struct colander_explain *explain);
  * counted is 0. */
 void explanation_take(struct colander_explain *explain, uint8_t kind,
                       struct colander_slice data);
+
+/* Adds the parts that were not asked. */
+void explanation_add_unasked(struct colander_explain *explain,
+                             const struct call *call);
 
 #endif

@@ -52,10 +52,10 @@ peer_groups_open(void *store, const char *family,
     grouping->call.groups = groups;
     grouping->groups = groups;
     explanation_begin(&grouping->explain);
-    code = call_begin_body(&grouping->call, err);
+    code = call_begin_body(&grouping->call, family, &query->keys, err);
     if (code == COLANDER_OK)
         code = append_asked(grouping, query, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !grouping->call.is_void)
         code = call_begin(&grouping->call, PEER_GROUP, family, err);
     if (code == COLANDER_OK)
         *opened = grouping;
@@ -85,10 +85,12 @@ peer_groups_finish(void *context, struct colander_explain *explain,
                    struct colander_error *err)
 {
     struct peer_grouping *grouping = context;
-    const enum colander_code code =
-        call_take_all(&grouping->call, take, grouping, err);
+    enum colander_code code = COLANDER_OK;
 
+    if (!grouping->call.is_void)
+        code = call_take_all(&grouping->call, take, grouping, err);
     *explain = grouping->explain;
+    explanation_add_unasked(explain, &grouping->call);
     return code;
 }
 

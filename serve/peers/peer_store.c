@@ -23,8 +23,11 @@ static enum colander_code
 ask(struct call *call, const char *what, const char *family, call_take *take,
     void *context, struct colander_error *err)
 {
-    enum colander_code code = call_begin(call, what, family, err);
+    enum colander_code code;
 
+    if (call->is_void)
+        return COLANDER_OK;
+    code = call_begin(call, what, family, err);
     if (code == COLANDER_OK)
         code = call_take_all(call, take, context, err);
     return code == COLANDER_OK ? call_finish(call, err) : code;
@@ -54,7 +57,7 @@ families(void *context, struct colander_names *names,
          struct colander_error *err)
 {
     struct call call = {.store = context};
-    enum colander_code code = call_begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, NULL, NULL, err);
 
     *names = (struct colander_names){NULL, 0};
     if (code == COLANDER_OK)
@@ -102,12 +105,12 @@ ask_numbers(struct peer_store *store, const char *what, const char *family,
             size_t wanted, struct numbers *numbers, struct colander_error *err)
 {
     struct call call = {.store = store};
-    enum colander_code code = call_begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
-    numbers->count = 0;
+    memset(numbers, 0, sizeof(*numbers));
     if (code == COLANDER_OK)
         code = ask(&call, what, family, take_numbers, numbers, err);
-    if (code == COLANDER_OK && numbers->count < wanted)
+    if (code == COLANDER_OK && numbers->count < wanted && !call.is_void)
         code = call_fail_malformed(&call, err);
     call_release(&call);
     return code;
@@ -192,7 +195,7 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
 {
     struct call call = {.store = context};
     struct values values = {.list = keys, .max = count};
-    enum colander_code code = call_begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code = append_count(&call, count, err);
@@ -209,7 +212,7 @@ mark(void *context, const char *family, struct colander_slice name,
 {
     struct call call = {.store = context};
     struct values values = {.list = value, .max = 1};
-    enum colander_code code = call_begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code = peer_append(&call.body, PEER_MARK, name, err);
@@ -229,7 +232,9 @@ get_some(struct peer_store *store, const char *family,
 {
     struct call call = {.store = store};
     struct values values = {.list = rows, .found = found, .max = count};
-    enum colander_code code = call_begin_body(&call, err);
+    const struct colander_key_range only = {.exact = keys[0]};
+    enum colander_code code =
+        call_begin_body(&call, family, count == 1 ? &only : NULL, err);
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         code = peer_append(&call.body, PEER_KEY, keys[i], err);
@@ -241,8 +246,10 @@ get_some(struct peer_store *store, const char *family,
             colander_slice_of(read->paths[i], strlen(read->paths[i]) + 1), err);
     if (code == COLANDER_OK)
         code = ask(&call, PEER_GET, family, take_values, &values, err);
-    if (code == COLANDER_OK && values.count < count)
+    if (code == COLANDER_OK && values.count < count && !call.is_void)
         code = call_fail_malformed(&call, err);
+    for (size_t i = 0; i < count && call.is_void; i++)
+        found[i] = false;
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         if (found[i])
             code = colander_row_check(colander_buffer_slice(&rows[i]), err);
@@ -285,7 +292,7 @@ order_bound(void *context, const char *family, const char *path,
     struct values values = {.list = &key, .max = 1};
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     size_t count = 0;
-    enum colander_code code = call_begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code =
@@ -324,6 +331,7 @@ order_bound(void *context, const char *family, const char *path,
 struct peer_find {
     struct call call;
     char *family;
+    struct colander_buffer scope; /* the frames of the parts that are asked */
     struct colander_buffer query;
     atomic_bool is_cancelled;
     uint64_t pause_us;
@@ -339,17 +347,22 @@ static enum colander_code
 begin_find(struct peer_find *find, const struct colander_slice *sought,
            struct colander_error *err)
 {
-    enum colander_code code = call_begin_body(&find->call, err);
+    struct colander_buffer *body = &find->call.body;
+    enum colander_code code = COLANDER_OK;
 
+    colander_buffer_clear(body);
+    if (find->scope.size > 0)
+        code = colander_buffer_append(body, find->scope.data, find->scope.size,
+                                      err);
     if (code == COLANDER_OK)
-        code = peer_append(&find->call.body, PEER_QUERY,
+        code = peer_append(body, PEER_QUERY,
                            colander_buffer_slice(&find->query), err);
     if (code == COLANDER_OK && sought != NULL)
         code = peer_append(&find->call.body, PEER_SOUGHT, *sought, err);
     explanation_begin(&find->explain);
-    find->is_end = false;
+    find->is_end = find->call.is_void;
     find->code = COLANDER_OK;
-    return code == COLANDER_OK
+    return code == COLANDER_OK && !find->is_end
                ? call_begin(&find->call, PEER_FIND, find->family, err)
                : code;
 }
@@ -360,6 +373,7 @@ find_close(void *context)
     struct peer_find *find = context;
 
     call_release(&find->call);
+    colander_buffer_release(&find->scope);
     colander_buffer_release(&find->query);
     free(find->columns);
     free(find->family);
@@ -383,6 +397,11 @@ find_open(void *context, const char *family, const struct colander_query *query,
     code = find->family == NULL
                ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find")
                : colander_query_encode(query, &find->query, err);
+    if (code == COLANDER_OK)
+        code = call_begin_body(&find->call, family, &query->keys, err);
+    if (code == COLANDER_OK && find->call.body.size > 0)
+        code = colander_buffer_append(&find->scope, find->call.body.data,
+                                      find->call.body.size, err);
     if (code == COLANDER_OK)
         code = begin_find(find, NULL, err);
     if (code != COLANDER_OK) {
@@ -535,6 +554,7 @@ find_explain(const void *context, struct colander_explain *explain)
     const struct peer_find *find = context;
 
     *explain = find->explain;
+    explanation_add_unasked(explain, &find->call);
 }
 
 /* ---------------------------------------------------------------- store --- */
@@ -547,7 +567,9 @@ closed(void *context)
     call_free_idle(store);
     curl_slist_free_all(store->headers);
     pthread_mutex_destroy(&store->mutex);
-    colander_buffer_release(&store->scope);
+    for (size_t i = 0; i < store->part_count; i++)
+        free(store->parts[i]);
+    free(store->parts);
     free(store->address);
     free(store->ca_file);
     free(store);
@@ -583,12 +605,17 @@ copy_options(struct peer_store *store, const struct peer_store_options *options)
             add_header(store, line);
         free(line);
     }
-    for (size_t i = 0; i < options->part_count && is_copied; i++)
-        is_copied =
-            peer_append(&store->scope, PEER_PART,
-                        colander_slice_of(options->parts[i],
-                                          strlen(options->parts[i]) + 1),
-                        NULL) == COLANDER_OK;
+    store->options.choose = options->choose;
+    store->options.choose_context = options->choose_context;
+    if (is_copied && options->part_count > 0) {
+        store->parts = calloc(options->part_count, sizeof(char *));
+        is_copied = store->parts != NULL;
+    }
+    for (size_t i = 0; i < options->part_count && is_copied; i++) {
+        store->parts[i] = strdup(options->parts[i]);
+        store->part_count++;
+        is_copied = store->parts[i] != NULL;
+    }
     return is_copied;
 }
 

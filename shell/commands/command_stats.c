@@ -88,7 +88,8 @@ print_lines(FILE *file, const struct family_stats *stats, bool is_last,
     else
         filter_report_add(&stats->filters, &report);
 #endif
-    column_stats_add(stats->columns, sizes->key_count, stats->family, &report);
+    column_stats_add(stats->columns, sizes->key_count,
+                     stats->is_here ? stats->family : NULL, &report);
 #ifdef COLANDER_FILTERS
     if (is_last && stats->is_here)
         filter_report_add_store(&stats->filters, &report);
@@ -138,8 +139,8 @@ print_json(FILE *file, const struct family_stats *stats,
     if (stats->is_here)
         filter_report_add_columns(&stats->filters, builder);
 #endif
-    code =
-        column_stats_add_columns(stats->columns, stats->family, builder, err);
+    code = column_stats_add_columns(
+        stats->columns, stats->is_here ? stats->family : NULL, builder, err);
     if (code == COLANDER_OK)
         code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)

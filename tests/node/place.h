@@ -78,9 +78,9 @@ place_teardown(void **state)
 #define PLACE_TEST(name)                                                       \
     TEST_WITH(struct place *place, name, place_setup, place_teardown)
 
-/* Sends the row with the key `id`, and a number. */
+/* Sends the row with the key `id`, and a number, to a partition. */
 static inline void
-put(const struct place *place, int id, int number)
+put_in(const struct place *place, int32_t partition, int id, int number)
 {
     char text[100];
     char key[20];
@@ -88,13 +88,18 @@ put(const struct place *place, int id, int number)
     (void)snprintf(text, sizeof(text), "{\"id\":%d,\"n\":%d}", id, number);
     (void)snprintf(key, sizeof(key), "%d", id);
     assert_int_equal(
-        rd_kafka_producev(place->brokers.client, RD_KAFKA_V_TOPIC("p"),
-                          RD_KAFKA_V_PARTITION(id % PARTITIONS),
-                          RD_KAFKA_V_KEY(key, strlen(key)),
-                          RD_KAFKA_V_VALUE((void *)text, strlen(text)),
-                          RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-                          RD_KAFKA_V_END),
+        rd_kafka_producev(
+            place->brokers.client, RD_KAFKA_V_TOPIC("p"),
+            RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_KEY(key, strlen(key)),
+            RD_KAFKA_V_VALUE((void *)text, strlen(text)),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END),
         RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+static inline void
+put(const struct place *place, int id, int number)
+{
+    put_in(place, id % PARTITIONS, id, number);
 }
 
 static inline void

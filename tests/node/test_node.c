@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cluster/topic.h"
 #include "node/place.h"
 #include "support/children.h"
 
@@ -38,6 +39,103 @@ PLACE_TEST(a_node_has_what_the_log_has)
     await(node, 6100);
     assert_rows(node, 3100, 2);
     await_checkpoints(node, 6000);
+    OK(node_close(node, why()));
+}
+
+/* Puts rows where their keys decide. */
+static void
+put_placed(const struct place *place, int from, int until)
+{
+    for (int id = from; id < until; id++) {
+        char key[20];
+
+        (void)snprintf(key, sizeof(key), "%d", id);
+        put_in(place, topic_partition_of(colander_slice_text(key), PARTITIONS),
+               id, 1);
+    }
+    assert_int_equal(rd_kafka_flush(place->brokers.client, 60000),
+                     RD_KAFKA_RESP_ERR_NO_ERROR);
+}
+
+/* Finds the row with the key `id`. Returns whether it is there; sets how many
+ * partitions were not asked. */
+static bool
+find_one(struct node *node, int id, uint64_t *unasked)
+{
+    SCOPED_FAMILY family = NULL;
+    SCOPED_CURSOR cursor = NULL;
+    SCOPED_BUFFER got = COLANDER_BUFFER_EMPTY;
+    struct colander_explain explain;
+    struct colander_query query;
+    struct colander_result row;
+    struct colander_key key;
+    const struct colander_value part = colander_integer(id);
+    bool is_row, found;
+
+    colander_query_init(&query);
+    query.keys.prefix = colander_key_of(&key, &part, 1);
+    OK(colander_family_open(node_store(node), "rows", &family, why()));
+    OK(colander_family_find(family, &query, &cursor, why()));
+    OK(colander_cursor_next(cursor, &is_row, &row, why()));
+    colander_cursor_explain(cursor, &explain);
+    assert_int_equal(explain.store_count, PARTITIONS);
+    *unasked = explain.stores_unasked;
+    OK(colander_family_get(family, query.keys.prefix, NULL, &got, &found,
+                           why()));
+    assert_int_equal(found, is_row);
+    return found;
+}
+
+/* Waits until finds of a key leave out so many partitions. */
+static void
+await_unasked(struct node *node, uint64_t wanted)
+{
+    const uint64_t end = clock_us() + WAIT_US;
+    uint64_t unasked;
+
+    for (;;) {
+        (void)find_one(node, 1, &unasked);
+        if (unasked == wanted)
+            return;
+        assert_true(clock_us() < end);
+        (void)usleep(20000);
+    }
+}
+
+PLACE_TEST(a_key_is_looked_for_where_it_can_be_and_no_row_is_missed)
+{
+    struct node *node = open_node(place);
+    uint64_t unasked;
+
+    put_placed(place, 0, 300);
+    await(node, 300);
+    await_unasked(node, PARTITIONS - 1);
+    for (int id = 0; id < 310; id++) {
+        assert_int_equal(find_one(node, id, &unasked), id < 300);
+        assert_int_equal(unasked, PARTITIONS - 1);
+    }
+    OK(node_close(node, why()));
+    node = open_node(place); /* a mark says so */
+    await(node, 300);
+    await_unasked(node, PARTITIONS - 1);
+
+    put_rows(place, 300, 400, 1); /* anywhere */
+    await(node, 400);
+    await_unasked(node, 0);
+    for (int id = 0; id < 410; id++) {
+        assert_int_equal(find_one(node, id, &unasked), id < 400);
+        assert_int_equal(unasked, 0);
+    }
+    OK(node_close(node, why()));
+    node = open_node(place); /* also later */
+    await(node, 400);
+    put_placed(place, 400, 410);
+    await(node, 410);
+    (void)usleep(1500000); /* routes would be others by now */
+    for (int id = 0; id < 420; id++) {
+        assert_int_equal(find_one(node, id, &unasked), id < 410);
+        assert_int_equal(unasked, 0);
+    }
     OK(node_close(node, why()));
 }
 

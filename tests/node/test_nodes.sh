@@ -124,6 +124,15 @@ done
 ask 1 find rows --count --explain
 says_some '^partitions  *6: 6 read$'
 says_some '^nodes  *[12] asked$'
+# that have a key: one is asked for it
+for ((tries = 0; tries < 50; tries++)); do # until all have said where theirs are
+    ask 1 find rows --prefix 17 --explain
+    ! grep -q 'cannot have the key' "$work/err" || break
+    sleep 0.1
+done
+says_some '^partitions  *6: 5 cannot have the key, 1 read$'
+ask 1 find rows --prefix 17
+prints_some '"_key":17,'
 ask 1 stats rows
 prints_some '^rows  *about 5[0-9][0-9]$'
 prints_some '^filters  *of several stores'
