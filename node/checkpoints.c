@@ -190,20 +190,26 @@ checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,
 
 /* ----------------------------------------------------------------- make --- */
 
-/* If there is no memory for it, the next one is made earlier. */
+/* All are sent until one is above those that are damaged: it is the one whose
+ * objects the next one uses. If there is no memory for its number, the next one
+ * is made earlier. */
 static void
 note_made(struct checkpoints *checkpoints, uint64_t number, bool sent_all)
 {
     size_t count = 0;
 
     pthread_mutex_lock(&checkpoints->lock);
-    for (size_t i = 0; i < checkpoints->bad_count && sent_all; i++) {
-        if (checkpoints->bad[i] != number) /* there is a good one now */
-            checkpoints->bad[count++] = checkpoints->bad[i];
-    }
     if (sent_all) {
-        checkpoints->bad_count = count;
         checkpoints->sends_all = false;
+        for (size_t i = 0; i < checkpoints->bad_count; i++) {
+            const uint64_t bad = checkpoints->bad[i];
+
+            if (bad != number) /* else there is a good one now */
+                checkpoints->bad[count++] = bad;
+            if (bad > number)
+                checkpoints->sends_all = true;
+        }
+        checkpoints->bad_count = count;
     }
     if (array_reserve(&checkpoints->items, checkpoints->count,
                       &checkpoints->capacity, 1, NULL) == COLANDER_OK)
