@@ -94,26 +94,33 @@ only_read(lua_State *L)
 }
 
 /* Replaces the methods of a type by ones that refuse: those in `names`, or, if
- * these are kept, all others. */
+ * these are kept, all others. Who lists the methods does not see them. */
 static void
 refuse_methods(lua_State *L, const char *type, const char *const *names,
                bool are_kept)
 {
     type_push_methods(L, type);
+    lua_newtable(L); /* the metatable of methods */
+    lua_newtable(L);
     lua_pushnil(L);
-    while (lua_next(L, -2) != 0) {
+    while (lua_next(L, -4) != 0) {
         bool is_named = false;
 
         lua_pop(L, 1);
         for (size_t i = 0; names[i] != NULL; i++)
             is_named = is_named || strcmp(lua_tostring(L, -1), names[i]) == 0;
-        if (is_named != are_kept) { /* a member may change in a traversal */
-            lua_pushvalue(L, -1);
-            lua_pushvalue(L, -1);
-            lua_pushcclosure(L, refuse_write, 1);
-            lua_rawset(L, -4);
-        }
+        if (is_named == are_kept)
+            continue;
+        lua_pushvalue(L, -1);
+        lua_pushvalue(L, -1);
+        lua_pushcclosure(L, refuse_write, 1);
+        lua_rawset(L, -4);
+        lua_pushvalue(L, -1); /* may be cleared in a traversal */
+        lua_pushnil(L);
+        lua_rawset(L, -6);
     }
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
     lua_pop(L, 1);
 }
 
