@@ -95,6 +95,10 @@ kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,
                       int32_t *count, struct colander_error *err);
 
+/* Returns how long brokers keep the records of a topic at least; negative: that
+ * is unknown, or without end. */
+int64_t kafka_retention(rd_kafka_t *client, rd_kafka_topic_t *topic);
+
 /* Sets `id` to that of the cluster, or its beginning; "": it has none. */
 void kafka_cluster(rd_kafka_t *client, char *id, size_t size);
 

@@ -63,6 +63,8 @@ struct topic_reader_options {
     bool is_once;     /* ends at what is the end of the topics now */
     bool restarts;    /* begins as if there were no marks */
     bool skips_lost;  /* goes on if records are gone that were not read */
+    bool is_whole;    /* records from offset 0 on must be there, where a
+                       * partition has no mark */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
     const int32_t *partitions;   /* of each topic that are read; borrowed until
                                 * close */
@@ -128,6 +130,8 @@ COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
 struct topic_reader_state {
     uint64_t partition_count;
     uint64_t lag;        /* records that brokers have after the last one read */
+    int64_t next;        /* the offset after the one that was returned last,
+                          * if one partition is read; 0: none was */
     bool is_cut_off;     /* no broker answers */
     uint64_t sent_twice; /* records of a resumed load that were there already */
     uint64_t lost;       /* records that were skipped (skips_lost), at most */
@@ -172,6 +176,12 @@ COLANDER_CHECKED enum colander_code
 topic_writer_put(struct topic_writer *writer, uint64_t number,
                  struct colander_slice key, struct colander_slice value,
                  struct colander_error *err);
+
+/* Sends a record with the header `op` and no key to each partition. */
+COLANDER_CHECKED enum colander_code
+topic_writer_tell_all(struct topic_writer *writer, uint64_t number,
+                      const char *operation, struct colander_slice value,
+                      struct colander_error *err);
 
 /* Sets *number to that up to which all records of the load are acknowledged, if
  * there are any. */
@@ -220,10 +230,11 @@ struct topic_ends {
     int64_t high;
 };
 
-/* Asks for the ends of all partitions of the one topic of the address. The
- * caller frees *ends. Fails as topic_create does. */
+/* Asks for the ends of all partitions of the one topic of the address, and how
+ * long brokers keep its records at least; negative: that is unknown, or without
+ * end. The caller frees *ends. Fails as topic_create does. */
 COLANDER_CHECKED enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
-           size_t *count, struct colander_error *err);
+           size_t *count, int64_t *retention_ms, struct colander_error *err);
 
 #endif

@@ -237,11 +237,15 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     if (code == COLANDER_OK && (is_new || !reader->options.restarts))
         code = topic_mark_read(&part->mark, reader->family,
                                colander_buffer_slice(&name), &found, err);
-    if (code == COLANDER_OK && !found)
+    if (code == COLANDER_OK && !found) {
         code = begin_mark(reader, part, is_new, low, high, err);
-    else if (code == COLANDER_OK && cluster[0] != '\0' &&
-             part->mark.cluster[0] != '\0' &&
-             strcmp(cluster, part->mark.cluster) != 0)
+        if (code == COLANDER_OK && reader->options.is_whole) {
+            part->mark.offset = 0;
+            code = check_mark(reader, part, low, high, err);
+        }
+    } else if (code == COLANDER_OK && cluster[0] != '\0' &&
+               part->mark.cluster[0] != '\0' &&
+               strcmp(cluster, part->mark.cluster) != 0)
         code = topic_part_fail(part, err,
                                "it was read from cluster '%s', this is "
                                "cluster '%s'",

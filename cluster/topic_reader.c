@@ -270,6 +270,7 @@ count_state(struct topic_reader *reader)
     pthread_mutex_lock(&reader->trouble->lock);
     reader->state.partition_count = count;
     reader->state.lag = lag;
+    reader->state.next = reader->next;
     reader->state.sent_twice = reader->sent_twice;
     pthread_mutex_unlock(&reader->trouble->lock);
 }

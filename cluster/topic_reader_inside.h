@@ -73,7 +73,8 @@ struct topic_reader {
     uint64_t looked_us;          /* for partitions */
     uint64_t counted_us;         /* the state */
     uint64_t sent_twice;
-    struct { /* the next mark to pass on */
+    int64_t next; /* the offset after the record that was passed on last */
+    struct {      /* the next mark to pass on */
         size_t topic;
         size_t part;
         size_t load; /* 0: that of the partition */

@@ -207,8 +207,8 @@ part_of(struct topic_reader *reader, const rd_kafka_message_t *message)
 }
 
 static void
-pass_on(const struct part *part, const rd_kafka_message_t *message,
-        struct topic_record *record)
+pass_on(struct topic_reader *reader, const struct part *part,
+        const rd_kafka_message_t *message, struct topic_record *record)
 {
     const int64_t time_ms = rd_kafka_message_timestamp(message, NULL);
     rd_kafka_headers_t *headers;
@@ -218,6 +218,7 @@ pass_on(const struct part *part, const rd_kafka_message_t *message,
     record->topic = part->topic->name;
     record->partition = part->number;
     record->offset = message->offset;
+    reader->next = message->offset + 1;
     record->time_ms = time_ms < 0 ? 0 : time_ms;
     record->key = colander_slice_of(message->key, message->key_len);
     record->value = colander_slice_of(message->payload, message->len);
@@ -255,7 +256,7 @@ topic_reader_take(struct topic_reader *reader,
         return take_event(reader, part, message, err);
     code = take_record(reader, part, message, found, err);
     if (*found)
-        pass_on(part, message, record);
+        pass_on(reader, part, message, record);
     return code;
 }
 

@@ -22,6 +22,7 @@ struct partition_setup {
     struct colander_budget *budget;
     struct topic_client *client;
     uint32_t number;
+    const atomic_bool *is_ending; /* checkpoints that are being made end */
 
     /* The stores that are open have changed: partition_store returns another
      * one, or NULL. Before a store is closed, the thread of the partition calls
@@ -48,10 +49,15 @@ const char *partition_name(const struct partition *partition);
 
 void partition_state(struct partition *partition, struct node_partition *state);
 
+/* Looks which checkpoint is the newest, if that is not known yet. */
+void partition_look(struct partition *partition);
+
 /* Makes a checkpoint, if there are records that the last one does not have. A
- * store that is not open has none. */
+ * store that is not open has none. `is_last`: the node ends, and waits for no
+ * server that does not answer. */
 COLANDER_CHECKED enum colander_code
-partition_checkpoint(struct partition *partition, struct colander_error *err);
+partition_checkpoint(struct partition *partition, bool is_last,
+                     struct colander_error *err);
 
 /* Makes the thread end, and does not wait. With `gives_up` it then closes the
  * store, when no cursor uses it, and removes it: others have the partition. */

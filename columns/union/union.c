@@ -4,6 +4,7 @@
 #include "columns/source.h"
 #include "columns/store.h"
 #include "columns/union/union_find.h"
+#include "columns/union/union_group.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
@@ -130,6 +131,48 @@ take_members(const struct view *view, struct members **members,
     return code;
 }
 
+/* The families of all members, which hold these open. So members are left
+ * before any is asked, and can be replaced while one does not answer. */
+struct families {
+    struct colander_family **items;
+    size_t count;
+};
+
+static void
+close_families(struct families *families)
+{
+    for (size_t i = 0; i < families->count; i++)
+        colander_family_close(families->items[i]);
+    free(families->items);
+}
+
+/* On failure there are none. */
+static enum colander_code
+open_families(const struct view *view, const char *name,
+              struct families *families, struct colander_error *err)
+{
+    struct members *members;
+    enum colander_code code = take_members(view, &members, err);
+
+    *families = (struct families){NULL, 0};
+    if (code != COLANDER_OK)
+        return code;
+    families->items =
+        calloc(members->count + 1, sizeof(struct colander_family *));
+    if (families->items == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for the members of a union");
+    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        code = colander_family_open(members->stores[i], name,
+                                    &families->items[i], err);
+        families->count += code == COLANDER_OK;
+    }
+    leave_members(view, members);
+    if (code != COLANDER_OK)
+        close_families(families);
+    return code;
+}
+
 /* What is done with the family of one member. */
 typedef enum colander_code visit_family(void *context,
                                         struct colander_family *family,
@@ -141,26 +184,22 @@ static enum colander_code
 visit_members(const struct view *view, const char *name, visit_family *visit,
               void *context, const bool *is_enough, struct colander_error *err)
 {
-    struct members *members;
-    enum colander_code code = take_members(view, &members, err);
+    struct families families;
+    enum colander_code code = open_families(view, name, &families, err);
 
     if (code != COLANDER_OK)
         return code;
 
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_family *family;
-
+    for (size_t i = 0; i < families.count && code == COLANDER_OK; i++) {
         if (is_enough != NULL && *is_enough)
             break;
-        code = colander_family_open(members->stores[i], name, &family, err);
-        if (code == COLANDER_OK)
-            code = visit(context, family, err);
+        code = visit(context, families.items[i], err);
         if (code != COLANDER_OK)
-            colander_error_context(err, "%s",
-                                   colander_store_path(members->stores[i]));
-        colander_family_close(family);
+            colander_error_context(
+                err, "%s",
+                colander_store_path(colander_family_store(families.items[i])));
     }
-    leave_members(view, members);
+    close_families(&families);
     return code;
 }
 
@@ -193,25 +232,30 @@ add_names(struct colander_names *names, const struct colander_names *more,
     return COLANDER_OK;
 }
 
+#define ANY_FAMILY "any" /* of which only the store is used */
+
+static enum colander_code
+visit_names(void *context, struct colander_family *family,
+            struct colander_error *err)
+{
+    struct colander_names more = {NULL, 0};
+    enum colander_code code =
+        colander_store_families(colander_family_store(family), &more, err);
+
+    if (code == COLANDER_OK)
+        code = add_names(context, &more, err);
+    colander_names_release(&more);
+    return code;
+}
+
 static enum colander_code
 list_families(void *context, struct colander_names *names,
               struct colander_error *err)
 {
-    struct members *members;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code;
 
     *names = (struct colander_names){NULL, 0};
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_names more = {NULL, 0};
-
-        code = colander_store_families(members->stores[i], &more, err);
-        if (code == COLANDER_OK)
-            code = add_names(names, &more, err);
-        colander_names_release(&more);
-    }
-    leave_members(context, members);
+    code = visit_members(context, ANY_FAMILY, visit_names, names, NULL, err);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -221,20 +265,21 @@ static enum colander_code
 take_snapshot(void *context, struct colander_snapshot **snapshot,
               struct colander_error *err)
 {
-    struct members *members;
+    struct families families;
     struct colander_snapshot **parts;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code =
+        open_families(context, ANY_FAMILY, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
     if (code != COLANDER_OK)
         return code;
-    parts = calloc(members->count + 1, sizeof(*parts));
+    parts = calloc(families.count + 1, sizeof(*parts));
     if (parts == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot take a snapshot");
-    for (; code == COLANDER_OK && count < members->count; count++) {
-        code =
-            colander_store_snapshot(members->stores[count], &parts[count], err);
+    for (; code == COLANDER_OK && count < families.count; count++) {
+        code = colander_store_snapshot(
+            colander_family_store(families.items[count]), &parts[count], err);
         if (code != COLANDER_OK)
             break;
     }
@@ -244,7 +289,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
         while (count > 0)
             colander_snapshot_release(parts[--count]);
     free(parts);
-    leave_members(context, members);
+    close_families(&families);
     return code;
 }
 
@@ -252,11 +297,7 @@ static enum colander_code
 visit_exists(void *context, struct colander_family *family,
              struct colander_error *err)
 {
-    bool *exists = context;
-
-    (void)err;
-    *exists = colander_family_exists(family);
-    return COLANDER_OK;
+    return colander_family_exists_there(family, context, err);
 }
 
 static enum colander_code
@@ -536,17 +577,32 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
-    struct members *members;
+    struct families families;
     struct union_find *created = NULL;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code = open_families(context, family, &families, err);
 
     *find = NULL;
-    if (code != COLANDER_OK)
-        return code;
-    code = union_find_open(members->stores, members->count, family, query,
-                           &created, err);
-    leave_members(context, members);
+    if (code == COLANDER_OK)
+        code = union_find_open(families.items, families.count, query, &created,
+                               err);
     *find = created;
+    return code;
+}
+
+static enum colander_code
+open_group(void *context, const char *family,
+           const struct colander_query *query, struct colander_groups *groups,
+           void **group, struct colander_error *err)
+{
+    struct families families;
+    struct union_group *created = NULL;
+    enum colander_code code = open_families(context, family, &families, err);
+
+    *group = NULL;
+    if (code == COLANDER_OK)
+        code = union_group_open(families.items, families.count, query, groups,
+                                &created, err);
+    *group = created;
     return code;
 }
 
@@ -586,6 +642,9 @@ static const struct colander_source functions = {
     .find_pause = union_find_pause,
     .find_explain = union_find_explain,
     .find_close = union_find_close,
+    .group = open_group,
+    .group_finish = union_group_finish,
+    .group_close = union_group_close,
 };
 
 /* Opens a store that has what the view has, which it takes. */

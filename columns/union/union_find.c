@@ -100,10 +100,19 @@ union_find_next(void *context, bool *is_row, struct colander_result *result,
 
 /* ------------------------------------------------------------ the finds --- */
 
+/* Frees families that no find has taken. */
+static void
+release_families(struct colander_family **families, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        colander_family_close(families[i]);
+    free(families);
+}
+
 enum colander_code
-union_find_open(struct colander_store *const *stores, size_t count,
-                const char *family, const struct colander_query *query,
-                struct union_find **find, struct colander_error *err)
+union_find_open(struct colander_family **families, size_t count,
+                const struct colander_query *query, struct union_find **find,
+                struct colander_error *err)
 {
     struct union_find *created = calloc(1, sizeof(*created));
     enum colander_code code = COLANDER_OK;
@@ -111,22 +120,23 @@ union_find_open(struct colander_store *const *stores, size_t count,
     *find = created;
     if (created != NULL) {
         created->is_reverse = query->is_reverse;
-        created->part_count = count;
         created->parts = calloc(count + 1, sizeof(*created->parts));
         created->heap = calloc(count + 1, sizeof(*created->heap));
     }
     if (created == NULL || created->parts == NULL || created->heap == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        struct part *part = &created->parts[i];
+        struct part *part = &created->parts[created->part_count++];
 
-        code = colander_family_open(stores[i], family, &part->family, err);
-        if (code == COLANDER_OK)
-            code =
-                colander_family_find(part->family, query, &part->cursor, err);
+        part->family = families[i];
+        families[i] = NULL;
+        code = colander_family_find(part->family, query, &part->cursor, err);
         if (code != COLANDER_OK)
-            colander_error_context(err, "%s", colander_store_path(stores[i]));
+            colander_error_context(
+                err, "%s",
+                colander_store_path(colander_family_store(part->family)));
     }
+    release_families(families, count);
     if (code != COLANDER_OK && created != NULL) {
         union_find_close(created);
         *find = NULL;
@@ -139,7 +149,7 @@ union_find_close(void *context)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count && find->parts != NULL; i++) {
+    for (size_t i = 0; i < find->part_count; i++) {
         colander_cursor_close(find->parts[i].cursor);
         colander_family_close(find->parts[i].family);
     }
@@ -190,20 +200,36 @@ union_find_pause(void *context, uint64_t time_us)
 /* ------------------------------------------------------------- explain --- */
 
 void
+union_explain_begin(struct colander_explain *explain)
+{
+    memset(explain, 0, sizeof(*explain));
+    explain->plan = COLANDER_PLAN_NOTHING;
+    explain->reason = "the union has no members";
+}
+
+void
+union_explain_add(struct colander_explain *explain,
+                  const struct colander_explain *member)
+{
+    struct colander_explain one = *member;
+
+    if (one.store_count == 0) {
+        one.store_count = 1;
+        one.stores_pruned = one.plan == COLANDER_PLAN_NOTHING;
+    }
+    colander_explain_add(explain, &one);
+}
+
+void
 union_find_explain(const void *context, struct colander_explain *explain)
 {
     const struct union_find *find = context;
 
-    memset(explain, 0, sizeof(*explain));
-    explain->plan = COLANDER_PLAN_NOTHING;
-    explain->reason = "the union has no members";
+    union_explain_begin(explain);
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 
         colander_cursor_explain(find->parts[i].cursor, &part);
-        if (i == 0)
-            *explain = part;
-        else
-            colander_explain_add(explain, &part);
+        union_explain_add(explain, &part);
     }
 }
