@@ -7,13 +7,12 @@
 #include "serve/peer_store.h"
 
 #include <assert.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 /* Another node, and the partitions that are read there. */
 struct peer {
-    char *address;
-    char **parts; /* in their order */
+    char *address; /* "": they are nowhere */
+    char **parts;  /* in their order */
     size_t part_count;
     size_t part_capacity;
     struct colander_store *store; /* NULL: not opened yet */
@@ -30,29 +29,24 @@ struct routing {
     struct routing_options options;
     struct colander_store *all;
     struct colander_store *here;
-    struct colander_store *nowhere; /* of partitions that no node has */
-    char *missing;                  /* the first of them */
-    pthread_mutex_t mutex;          /* of `missing` */
     struct peers peers;
     struct peers retired; /* to be closed when no cursor uses them */
 };
 
 /* -------------------------------------------------------------- missing --- */
 
-/* Names, sizes and the like are told of what there is; rows are not. */
+/* Partitions that no node has are a member, too. Names, sizes and the like are
+ * told of what there is; rows are not. Its path, which is its context, names
+ * them, and the union does so in failures. */
+
+#define NOWHERE "nowhere"
 
 static enum colander_code
-fail_missing(struct routing *routing, struct colander_error *err)
+fail_missing(struct colander_error *err)
 {
-    enum colander_code code;
-
-    pthread_mutex_lock(&routing->mutex);
-    code = COLANDER_FAIL(err, COLANDER_BUSY,
-                         "no node has partition %s now: try again, or see "
-                         "colander cluster status",
-                         routing->missing == NULL ? "?" : routing->missing);
-    pthread_mutex_unlock(&routing->mutex);
-    return code;
+    return COLANDER_FAIL(err, COLANDER_BUSY,
+                         "no node has it now: try again, or see colander "
+                         "cluster status");
 }
 
 static enum colander_code
@@ -75,14 +69,15 @@ no_snapshot(void *context, struct colander_snapshot **snapshot,
     return COLANDER_OK;
 }
 
+/* It is asked only for families of which a partition is missing. Other rows,
+ * such as rejects, there may be or not. */
 static enum colander_code
-no_family(void *context, const char *family, bool *exists,
-          struct colander_error *err)
+has_family(void *context, const char *family, bool *exists,
+           struct colander_error *err)
 {
     (void)context;
-    (void)family;
     (void)err;
-    *exists = false;
+    *exists = strchr(family, '.') == NULL;
     return COLANDER_OK;
 }
 
@@ -128,49 +123,65 @@ fail_get(void *context, const char *family, const struct colander_slice *keys,
          size_t count, const struct colander_read *read,
          struct colander_buffer *rows, bool *found, struct colander_error *err)
 {
+    (void)context;
     (void)family;
     (void)keys;
     (void)count;
     (void)read;
     (void)rows;
     (void)found;
-    return fail_missing(context, err);
+    return fail_missing(err);
 }
 
 static enum colander_code
 fail_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
+    (void)context;
     (void)family;
     (void)query;
     *find = NULL;
-    return fail_missing(context, err);
+    return fail_missing(err);
 }
 
-static void
-keep_context(void *context)
-{
-    (void)context;
-}
-
+/* Opens the store of partitions that are nowhere. */
 static enum colander_code
-open_nowhere(struct routing *routing, struct colander_error *err)
+open_nowhere(struct peer *peer, struct colander_error *err)
 {
-    const struct colander_source source = {
-        .context = routing,
-        .name = "nowhere",
-        .closed = keep_context,
+    struct colander_buffer path = COLANDER_BUFFER_EMPTY;
+    struct colander_source source = {
+        .closed = free,
         .families = no_families,
         .snapshot = no_snapshot,
-        .exists = no_family,
+        .exists = has_family,
         .sizes = no_sizes,
         .split_keys = no_keys,
         .mark = no_mark,
         .get_many = fail_get,
         .find = fail_find,
     };
+    enum colander_code code =
+        colander_buffer_append(&path, NOWHERE, strlen(NOWHERE), err);
 
-    return colander_store_open_source(&source, &routing->nowhere, err);
+    for (size_t i = 0; i < peer->part_count && code == COLANDER_OK; i++) {
+        code = colander_buffer_append(&path, " ", 1, err);
+        if (code == COLANDER_OK)
+            code = colander_buffer_append(&path, peer->parts[i],
+                                          strlen(peer->parts[i]), err);
+    }
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&path, "", 1, err);
+    if (code == COLANDER_OK) {
+        source.context = strdup((const char *)path.data);
+        code = source.context == NULL
+                   ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
+                   : COLANDER_OK;
+    }
+    source.name = source.context;
+    if (code == COLANDER_OK)
+        code = colander_store_open_source(&source, &peer->store, err);
+    colander_buffer_release(&path);
+    return code;
 }
 
 /* ---------------------------------------------------------------- peers --- */
@@ -197,21 +208,22 @@ drop_peer(struct peer *peer)
     release_peer(peer);
 }
 
-/* Adds the partition to those that are read at its node. */
+/* Adds the partition to those that are read at its node, or nowhere. */
 static enum colander_code
 add_route(struct peers *peers, const struct route *route,
           struct colander_error *err)
 {
+    const char *node = route->address == NULL ? "" : route->address;
     struct peer *peer = NULL;
     enum colander_code code = COLANDER_OK;
     char *part;
 
     for (size_t i = 0; i < peers->count && peer == NULL; i++) {
-        if (strcmp(peers->items[i].address, route->address) == 0)
+        if (strcmp(peers->items[i].address, node) == 0)
             peer = &peers->items[i];
     }
     if (peer == NULL) {
-        char *address = strdup(route->address);
+        char *address = strdup(node);
 
         code = address == NULL
                    ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
@@ -269,7 +281,9 @@ open_peer(struct routing *routing, struct peer *peer,
             return COLANDER_OK;
         }
     }
-    return peer_store_open(&options, &peer->store, err);
+    return peer->address[0] == '\0'
+               ? open_nowhere(peer, err)
+               : peer_store_open(&options, &peer->store, err);
 }
 
 /* Closes those that no cursor uses. */
@@ -312,9 +326,9 @@ open_stores(struct routing *routing, struct colander_error *err)
     enum colander_code code =
         colander_union_open(name, NULL, 0, &routing->all, err);
 
-    if (code == COLANDER_OK)
-        code = colander_union_open(name, NULL, 0, &routing->here, err);
-    return code == COLANDER_OK ? open_nowhere(routing, err) : code;
+    return code == COLANDER_OK
+               ? colander_union_open(name, NULL, 0, &routing->here, err)
+               : code;
 }
 
 enum colander_code
@@ -328,7 +342,6 @@ routing_open(const struct routing_options *options, struct routing **routing,
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     opened->options = *options;
-    pthread_mutex_init(&opened->mutex, NULL);
     code = open_stores(opened, err);
     if (code != COLANDER_OK) {
         (void)!routing_close(opened, NULL);
@@ -350,43 +363,24 @@ routing_here(const struct routing *routing)
     return routing->here;
 }
 
-/* Sets which partition is missing first; NULL: none is. */
-static enum colander_code
-set_missing(struct routing *routing, const char *partition,
-            struct colander_error *err)
-{
-    char *copy = partition == NULL ? NULL : strdup(partition);
-
-    if (partition != NULL && copy == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
-    pthread_mutex_lock(&routing->mutex);
-    free(routing->missing);
-    routing->missing = copy;
-    pthread_mutex_unlock(&routing->mutex);
-    return COLANDER_OK;
-}
-
 /* Finds out which nodes are asked for what, and opens their stores. */
 static enum colander_code
 open_peers(struct routing *routing, const struct route *routes, size_t count,
            struct peers *peers, struct colander_error *err)
 {
-    const char *missing = NULL;
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        if (routes[i].address != NULL)
+        if (routes[i].address != NULL || routes[i].store == NULL)
             code = add_route(peers, &routes[i], err);
-        else if (routes[i].store == NULL && missing == NULL)
-            missing = routes[i].partition;
     }
     for (size_t i = 0; i < peers->count && code == COLANDER_OK; i++)
         code = open_peer(routing, &peers->items[i], err);
-    if (code == COLANDER_OK)
-        code = array_reserve(&routing->retired.items, routing->retired.count,
-                             &routing->retired.capacity,
-                             routing->peers.count + peers->count, err);
-    return code == COLANDER_OK ? set_missing(routing, missing, err) : code;
+    return code == COLANDER_OK
+               ? array_reserve(&routing->retired.items, routing->retired.count,
+                               &routing->retired.capacity,
+                               routing->peers.count + peers->count, err)
+               : code;
 }
 
 /* Makes the stores and peers the members of both unions. */
@@ -411,10 +405,15 @@ join(struct routing *routing, const struct route *routes, size_t count,
         if (routes[i].store != NULL && routes[i].address == NULL)
             stores[store_count++] = routes[i].store;
     }
-    for (size_t i = 0; i < peers->count; i++)
-        stores[store_count++] = peers->items[i].store;
-    if (routing->missing != NULL)
-        stores[store_count++] = routing->nowhere;
+    for (size_t i = 0; i < peers->count; i++) {
+        if (peers->items[i].address[0] != '\0')
+            stores[store_count++] = peers->items[i].store;
+    }
+    for (size_t i = 0; i < peers->count;
+         i++) { /* last: a get may not need it */
+        if (peers->items[i].address[0] == '\0')
+            stores[store_count++] = peers->items[i].store;
+    }
     if (code == COLANDER_OK)
         code = colander_union_replace(routing->all, stores, store_count, err);
     free(stores);
@@ -475,9 +474,6 @@ routing_close(struct routing *routing, struct colander_error *err)
     free(old.items);
     close_retired(&routing->retired);
     free(routing->retired.items);
-    (void)!colander_store_close(routing->nowhere, NULL);
-    pthread_mutex_destroy(&routing->mutex);
-    free(routing->missing);
     free(routing);
     return code;
 }

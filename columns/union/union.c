@@ -20,13 +20,18 @@ struct unified {
     pthread_mutex_t mutex;
     pthread_cond_t left; /* the last user of some members has */
     struct members *members;
+    uint64_t change_count; /* how often there were others */
     char name[];
 };
 
-/* The context of a source: a union, or a part of it. */
+/* The context of a source: a union, or a view or a part of it. */
 struct view {
     struct unified *unified;
-    bool is_part; /* only what ends so is in it: */
+    bool is_whole; /* it owns the union */
+    struct colander_union_view how;
+    uint64_t change_count;         /* of the union when it was opened */
+    struct colander_names missing; /* under the mutex of the union */
+    bool is_part;                  /* only what ends so is in it: */
     size_t end_count;
     char *ends[];
 };
@@ -117,11 +122,19 @@ take_members(const struct view *view, struct members **members,
 {
     struct unified *unified = view->unified;
     enum colander_code code;
+    bool has_changed;
 
     pthread_mutex_lock(&unified->mutex);
     *members = unified->members;
-    (*members)->users++;
+    has_changed =
+        view->how.is_fixed && unified->change_count != view->change_count;
+    (*members)->users += !has_changed;
     pthread_mutex_unlock(&unified->mutex);
+    if (has_changed)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "partitions of '%s' have moved meanwhile: ask "
+                             "again",
+                             unified->name);
     if (!view->is_part)
         return COLANDER_OK;
     code = select_part(view, members, err);
@@ -130,41 +143,7 @@ take_members(const struct view *view, struct members **members,
     return code;
 }
 
-/* What is done with the family of one member. */
-typedef enum colander_code visit_family(void *context,
-                                        struct colander_family *family,
-                                        struct colander_error *err);
-
-/* Calls `visit` for the family of each member, until it fails or *is_enough.
- * A failure names the member. */
-static enum colander_code
-visit_members(const struct view *view, const char *name, visit_family *visit,
-              void *context, const bool *is_enough, struct colander_error *err)
-{
-    struct members *members;
-    enum colander_code code = take_members(view, &members, err);
-
-    if (code != COLANDER_OK)
-        return code;
-
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_family *family;
-
-        if (is_enough != NULL && *is_enough)
-            break;
-        code = colander_family_open(members->stores[i], name, &family, err);
-        if (code == COLANDER_OK)
-            code = visit(context, family, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s",
-                                   colander_store_path(members->stores[i]));
-        colander_family_close(family);
-    }
-    leave_members(view, members);
-    return code;
-}
-
-/* ------------------------------------------------------------- families --- */
+/* -------------------------------------------------------------- missing --- */
 
 static enum colander_code
 add_names(struct colander_names *names, const struct colander_names *more,
@@ -193,10 +172,110 @@ add_names(struct colander_names *names, const struct colander_names *more,
     return COLANDER_OK;
 }
 
+/* Adds a copy, in order, unless it is there. */
+static enum colander_code
+add_name(struct colander_names *names, const char *name, size_t size,
+         struct colander_error *err)
+{
+    char *copy = strndup(name, size);
+    const struct colander_names more = {&copy, 1};
+    enum colander_code code =
+        copy == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
+                     : add_names(names, &more, err);
+
+    free(copy);
+    return code;
+}
+
+/* Notes what the member stands for. */
+static enum colander_code
+note_missing(void *context, const char *family,
+             const struct colander_store *member, struct colander_error *err)
+{
+    struct view *view = context;
+    const char *path = colander_store_path(member);
+    const char *word = union_member_parts(member);
+    enum colander_code code = COLANDER_OK;
+
+    pthread_mutex_lock(&view->unified->mutex);
+    if (word == NULL)
+        code = add_name(&view->missing, path, strlen(path), err);
+    while (word != NULL && code == COLANDER_OK) {
+        const size_t size = strcspn(++word, " ");
+
+        if (union_is_part_of(word, family))
+            code = add_name(&view->missing, word, size, err);
+        word = strchr(word, ' ');
+    }
+    pthread_mutex_unlock(&view->unified->mutex);
+    return code;
+}
+
+enum colander_code
+colander_union_missing(struct colander_store *store,
+                       struct colander_names *names, struct colander_error *err)
+{
+    struct view *view = store->source.context;
+    enum colander_code code = COLANDER_OK;
+
+    *names = (struct colander_names){NULL, 0};
+    pthread_mutex_lock(&view->unified->mutex);
+    for (size_t i = 0; i < view->missing.count && code == COLANDER_OK; i++)
+        code = add_name(names, view->missing.names[i],
+                        strlen(view->missing.names[i]), err);
+    pthread_mutex_unlock(&view->unified->mutex);
+    if (code != COLANDER_OK)
+        colander_names_release(names);
+    return code;
+}
+
+/* --------------------------------------------------------------- visits --- */
+
+/* What is done with the family of one member. */
+typedef enum colander_code visit_family(void *context,
+                                        struct colander_family *family,
+                                        struct colander_error *err);
+
+/* Calls `visit` for the family of each member, until it fails or *is_enough.
+ * A failure names the member. */
+static enum colander_code
+visit_members(const struct view *view, const char *name, visit_family *visit,
+              void *context, const bool *is_enough, struct colander_error *err)
+{
+    struct members *members;
+    enum colander_code code = take_members(view, &members, err);
+
+    if (code != COLANDER_OK)
+        return code;
+
+    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        struct colander_family *family;
+
+        if (is_enough != NULL && *is_enough)
+            break;
+        if (!union_may_have(members->stores[i], name))
+            continue;
+        code = colander_family_open(members->stores[i], name, &family, err);
+        if (code == COLANDER_OK)
+            code = visit(context, family, err);
+        if (code == COLANDER_BUSY && view->how.is_partial)
+            code = note_missing((struct view *)view, name, members->stores[i],
+                                err);
+        if (code != COLANDER_OK)
+            union_name_member(members->stores[i], err);
+        colander_family_close(family);
+    }
+    leave_members(view, members);
+    return code;
+}
+
+/* ------------------------------------------------------------- families --- */
+
 static enum colander_code
 list_families(void *context, struct colander_names *names,
               struct colander_error *err)
 {
+    const struct view *view = context;
     struct members *members;
     enum colander_code code = take_members(context, &members, err);
 
@@ -209,6 +288,8 @@ list_families(void *context, struct colander_names *names,
         code = colander_store_families(members->stores[i], &more, err);
         if (code == COLANDER_OK)
             code = add_names(names, &more, err);
+        else if (code == COLANDER_BUSY && view->how.is_partial)
+            code = note_missing(context, NULL, members->stores[i], err);
         colander_names_release(&more);
     }
     leave_members(context, members);
@@ -536,6 +617,8 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
+    const struct view *view = context;
+    const struct union_losses losses = {note_missing, context};
     struct members *members;
     struct union_find *created = NULL;
     enum colander_code code = take_members(context, &members, err);
@@ -543,8 +626,9 @@ open_find(void *context, const char *family, const struct colander_query *query,
     *find = NULL;
     if (code != COLANDER_OK)
         return code;
-    code = union_find_open(members->stores, members->count, family, query,
-                           &created, err);
+    code =
+        union_find_open(members->stores, members->count, family, query,
+                        view->how.is_partial ? &losses : NULL, &created, err);
     leave_members(context, members);
     *find = created;
     return code;
@@ -558,12 +642,13 @@ closed(void *context)
     struct view *view = context;
     struct unified *unified = view->unified;
 
-    if (!view->is_part) {
+    if (view->is_whole) {
         free(unified->members);
         pthread_cond_destroy(&unified->left);
         pthread_mutex_destroy(&unified->mutex);
         free(unified);
     }
+    colander_names_release(&view->missing);
     for (size_t i = 0; i < view->end_count; i++)
         free(view->ends[i]);
     free(view);
@@ -623,7 +708,35 @@ colander_union_open(const char *name, struct colander_store *const *members,
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->left, NULL);
     view->unified = created;
+    view->is_whole = true;
     return open_view(view, store, err);
+}
+
+bool
+colander_store_is_union(const struct colander_store *store)
+{
+    return store->source.closed == closed;
+}
+
+enum colander_code
+colander_union_open_view(struct colander_store *whole,
+                         const struct colander_union_view *how,
+                         struct colander_store **view,
+                         struct colander_error *err)
+{
+    const struct view *all = whole->source.context;
+    struct view *created = calloc(1, sizeof(*created));
+
+    *view = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot open a view of '%s'", all->unified->name);
+    created->unified = all->unified;
+    created->how = *how;
+    pthread_mutex_lock(&all->unified->mutex);
+    created->change_count = all->unified->change_count;
+    pthread_mutex_unlock(&all->unified->mutex);
+    return open_view(created, view, err);
 }
 
 enum colander_code
@@ -668,6 +781,9 @@ colander_union_replace(struct colander_store *store,
     pthread_mutex_lock(&unified->mutex);
     old = unified->members;
     unified->members = new;
+    unified->change_count +=
+        old->count != count ||
+        memcmp(old->stores, new->stores, count * sizeof(*new->stores)) != 0;
     while (old->users > 0)
         pthread_cond_wait(&unified->left, &unified->mutex);
     pthread_mutex_unlock(&unified->mutex);

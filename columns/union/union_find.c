@@ -8,13 +8,18 @@
 
 /* The find in one member. */
 struct part {
+    struct colander_store *store;
     struct colander_family *family;
-    struct colander_cursor *cursor;
-    struct colander_result row; /* that is next, of a part in the heap */
+    struct colander_cursor *cursor; /* NULL: it was lost when it began */
+    bool is_lost;                   /* or has no rows of the family */
+    struct colander_result row;     /* that is next, of a part in the heap */
 };
 
 struct union_find {
     bool is_reverse;
+    bool is_paused;  /* a failure with BUSY may be only that */
+    bool has_losses; /* instead of failures: */
+    struct union_losses losses;
     size_t part_count;
     struct part *parts;
 
@@ -39,6 +44,79 @@ is_before(const void *a, const void *b, const void *context)
     return find->is_reverse ? order > 0 : order < 0;
 }
 
+const char *
+union_member_parts(const struct colander_store *store)
+{
+    const char *path = colander_store_path(store);
+
+    return path[0] == '/' ? NULL : strchr(path, ' ');
+}
+
+bool
+union_is_part_of(const char *part, const char *family)
+{
+    const size_t size = strcspn(part, "/ ");
+
+    return family == NULL || (strncmp(family, part, size) == 0 &&
+                              (family[size] == '\0' || family[size] == '.'));
+}
+
+bool
+union_may_have(const struct colander_store *store, const char *family)
+{
+    const char *word = union_member_parts(store);
+
+    if (word == NULL)
+        return true;
+    for (; word != NULL; word = strchr(word, ' ')) {
+        if (union_is_part_of(++word, family))
+            return true;
+    }
+    return false;
+}
+
+void
+union_name_member(const struct colander_store *store,
+                  struct colander_error *err)
+{
+    const char *parts = union_member_parts(store);
+
+    colander_error_context(
+        err, "%.200s", parts == NULL ? colander_store_path(store) : parts + 1);
+}
+
+/* Goes on without a part that has failed with `code`, if losses are allowed. */
+static enum colander_code
+lose(struct union_find *find, struct part *part, enum colander_code code,
+     struct colander_error *err)
+{
+    if (code != COLANDER_BUSY || find->is_paused)
+        return code;
+    if (!find->has_losses) {
+        union_name_member(part->store, err);
+        return code;
+    }
+    code =
+        find->losses.note(find->losses.context,
+                          colander_family_name(part->family), part->store, err);
+    part->is_lost = code == COLANDER_OK; /* others may cancel its cursor */
+    return code;
+}
+
+/* Asks a part for its next row. One that is lost has none. */
+static enum colander_code
+ask(struct union_find *find, struct part *part, bool *is_row,
+    struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *is_row = false;
+    if (!part->is_lost)
+        code = colander_cursor_next(part->cursor, is_row, &part->row, err);
+    *is_row = *is_row && code == COLANDER_OK;
+    return code == COLANDER_OK ? COLANDER_OK : lose(find, part, code, err);
+}
+
 /* Asks each part for its first row. Continues where it was paused. */
 static enum colander_code
 fill_heap(struct union_find *find, struct colander_error *err)
@@ -46,8 +124,7 @@ fill_heap(struct union_find *find, struct colander_error *err)
     for (; find->started < find->part_count; find->started++) {
         struct part *part = &find->parts[find->started];
         bool is_row;
-        const enum colander_code code =
-            colander_cursor_next(part->cursor, &is_row, &part->row, err);
+        const enum colander_code code = ask(find, part, &is_row, err);
 
         if (code != COLANDER_OK)
             return code;
@@ -66,8 +143,7 @@ step_first(struct union_find *find, struct colander_error *err)
 {
     bool is_row;
     struct part *first = find->heap[0];
-    const enum colander_code code =
-        colander_cursor_next(first->cursor, &is_row, &first->row, err);
+    const enum colander_code code = ask(find, first, &is_row, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -103,7 +179,8 @@ union_find_next(void *context, bool *is_row, struct colander_result *result,
 enum colander_code
 union_find_open(struct colander_store *const *stores, size_t count,
                 const char *family, const struct colander_query *query,
-                struct union_find **find, struct colander_error *err)
+                const struct union_losses *losses, struct union_find **find,
+                struct colander_error *err)
 {
     struct union_find *created = calloc(1, sizeof(*created));
     enum colander_code code = COLANDER_OK;
@@ -111,6 +188,9 @@ union_find_open(struct colander_store *const *stores, size_t count,
     *find = created;
     if (created != NULL) {
         created->is_reverse = query->is_reverse;
+        created->has_losses = losses != NULL;
+        if (losses != NULL)
+            created->losses = *losses;
         created->part_count = count;
         created->parts = calloc(count + 1, sizeof(*created->parts));
         created->heap = calloc(count + 1, sizeof(*created->heap));
@@ -120,12 +200,19 @@ union_find_open(struct colander_store *const *stores, size_t count,
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         struct part *part = &created->parts[i];
 
+        part->store = stores[i];
+        part->is_lost = !union_may_have(stores[i], family);
+        if (part->is_lost)
+            continue;
         code = colander_family_open(stores[i], family, &part->family, err);
-        if (code == COLANDER_OK)
+        if (code == COLANDER_OK) {
             code =
                 colander_family_find(part->family, query, &part->cursor, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s", colander_store_path(stores[i]));
+            if (code != COLANDER_OK)
+                code = lose(created, part, code, err);
+        }
+        if (code != COLANDER_OK && code != COLANDER_BUSY)
+            union_name_member(stores[i], err);
     }
     if (code != COLANDER_OK && created != NULL) {
         union_find_close(created);
@@ -162,9 +249,16 @@ union_find_seek(void *context, struct colander_slice key,
     find->heap_count = 0;
     find->started = 0;
     find->is_first_old = false;
-    for (size_t i = 0; i < find->part_count && code == COLANDER_OK; i++)
-        code = colander_cursor_seek(find->parts[i].cursor,
+    for (size_t i = 0; i < find->part_count && code == COLANDER_OK; i++) {
+        struct part *part = &find->parts[i];
+
+        if (part->is_lost)
+            continue;
+        code = colander_cursor_seek(part->cursor,
                                     colander_buffer_slice(&sought), err);
+        if (code != COLANDER_OK)
+            code = lose(find, part, code, err);
+    }
     colander_buffer_release(&sought);
     return code;
 }
@@ -174,8 +268,10 @@ union_find_cancel(void *context)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count; i++)
-        colander_cursor_cancel(find->parts[i].cursor);
+    for (size_t i = 0; i < find->part_count; i++) {
+        if (find->parts[i].cursor != NULL)
+            colander_cursor_cancel(find->parts[i].cursor);
+    }
 }
 
 void
@@ -183,8 +279,11 @@ union_find_pause(void *context, uint64_t time_us)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count; i++)
-        colander_cursor_pause(find->parts[i].cursor, time_us);
+    find->is_paused = time_us > 0;
+    for (size_t i = 0; i < find->part_count; i++) {
+        if (find->parts[i].cursor != NULL)
+            colander_cursor_pause(find->parts[i].cursor, time_us);
+    }
 }
 
 /* ------------------------------------------------------------- explain --- */
@@ -193,6 +292,7 @@ void
 union_find_explain(const void *context, struct colander_explain *explain)
 {
     const struct union_find *find = context;
+    bool is_first = true;
 
     memset(explain, 0, sizeof(*explain));
     explain->plan = COLANDER_PLAN_NOTHING;
@@ -200,10 +300,13 @@ union_find_explain(const void *context, struct colander_explain *explain)
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 
+        if (find->parts[i].cursor == NULL)
+            continue;
         colander_cursor_explain(find->parts[i].cursor, &part);
-        if (i == 0)
+        if (is_first)
             *explain = part;
         else
             colander_explain_add(explain, &part);
+        is_first = false;
     }
 }

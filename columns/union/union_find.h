@@ -10,12 +10,36 @@
 
 struct union_find;
 
+/* Gets the stores that a find goes on without, as they fail with BUSY. */
+struct union_losses {
+    enum colander_code (*note)(void *context, const char *family,
+                               const struct colander_store *store,
+                               struct colander_error *err);
+    void *context;
+};
+
 /* Begins a find in the family of each store. All are begun before the first one
- * is asked for a row. */
+ * is asked for a row. `losses` NULL: one that fails is the end. */
 COLANDER_CHECKED enum colander_code
 union_find_open(struct colander_store *const *stores, size_t count,
                 const char *family, const struct colander_query *query,
-                struct union_find **find, struct colander_error *err);
+                const struct union_losses *losses, struct union_find **find,
+                struct colander_error *err);
+
+/* Returns what a store stands for, with a blank before each; NULL: all that it
+ * has. */
+const char *union_member_parts(const struct colander_store *store);
+
+/* Whether the family (NULL: any) has rows in the partition that a text begins
+ * with. */
+bool union_is_part_of(const char *part, const char *family);
+
+/* Whether a store may have rows of the family. */
+bool union_may_have(const struct colander_store *store, const char *family);
+
+/* Puts what a store stands for, or its path, before the message. */
+void union_name_member(const struct colander_store *store,
+                       struct colander_error *err);
 
 /* What follows are functions of a source (source.h). */
 
