@@ -12,6 +12,8 @@
  * and both have a problem. Records that are of no use, as anyone who may write
  * to the topic can send them, are ignored and counted. FORMAT.md has the bytes.
  *
+ * One that is silent only listens: it is not a member, and sends nothing.
+ *
  * Life:    members_open -> say, list, state -> members_close
  * Threads: any number of them may use one `struct members`. It has one itself,
  *          and those of two clients of librdkafka
@@ -34,6 +36,7 @@ struct members_options {
                                           * wait_ms do not matter */
     const char *cluster; /* its id: records of others are ignored */
     const char *name;    /* of this member */
+    bool is_silent;      /* it only listens, and needs no name */
     unsigned say_ms;     /* between two records; 0: a second */
     unsigned lost_ms;    /* that a member is silent when it is lost; 0: ten
                           * seconds. At least four times say_ms */
@@ -67,10 +70,13 @@ struct member {
     struct colander_buffer text; /* what it said last */
     uint64_t age_ms;             /* since then; 0 of this one */
     bool is_self;                /* it is this one */
+    bool is_past; /* that was said before this one was opened, it is not known
+                   * when: the member may be gone */
 };
 
-/* Copies the list of those alive, this one included, by name. If another
- * process has replaced this one, that one is in the list. Release with
+/* Copies the list of those alive, this one included unless it is silent, by
+ * name. If another process has replaced this one, that one is in the list.
+ * Release with
  * members_list_release. */
 COLANDER_CHECKED enum colander_code members_list(struct members *members,
                                                  struct member **list,
@@ -85,12 +91,14 @@ void members_list_release(struct member *list, size_t count);
  * it has not heard itself for half of lost_ms, as brokers do not answer or the
  * process stood still, this is false, and true again when it has heard itself
  * for lost_ms. While it is false the list may lack others, and nothing should
- * be changed because of it.
+ * be changed because of it. One that is silent has settled once it has listened
+ * for lost_ms since it has read what was said before.
  */
 bool members_has_settled(struct members *members);
 
 struct members_state {
     bool has_settled;
+    bool has_read;     /* what was said before it was opened */
     bool is_replaced;  /* another process with this name began later */
     uint64_t heard;    /* records of members */
     uint64_t ignored;  /* records of no use */

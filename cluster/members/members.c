@@ -31,7 +31,9 @@ set_options(struct members *members, const struct members_options *options,
 {
     const unsigned say_ms = options->say_ms > 0 ? options->say_ms : SAY_MS;
     const unsigned lost_ms = options->lost_ms > 0 ? options->lost_ms : LOST_MS;
-    enum colander_code code = members_name_check(options->name, err);
+    enum colander_code code = options->is_silent
+                                  ? COLANDER_OK
+                                  : members_name_check(options->name, err);
 
     if (code == COLANDER_OK && lost_ms / 4 < say_ms)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
@@ -42,7 +44,8 @@ set_options(struct members *members, const struct members_options *options,
     members->say_us = say_ms * UINT64_C(1000);
     members->lost_us = lost_ms * UINT64_C(1000);
     members->cluster = strdup(options->cluster);
-    members->name = strdup(options->name);
+    members->is_silent = options->is_silent;
+    members->name = strdup(options->is_silent ? "" : options->name);
     members->opened_us = clock_us();
     members->is_past = true;
     if (code == COLANDER_OK &&
@@ -157,7 +160,7 @@ add_all(const struct members *members, struct member *list, size_t *count,
         struct colander_error *err)
 {
     const uint64_t now = clock_us();
-    bool has_self = members_is_replaced(members);
+    bool has_self = members->is_silent || members_is_replaced(members);
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i <= members->list.count && code == COLANDER_OK; i++) {
@@ -178,6 +181,7 @@ add_all(const struct members *members, struct member *list, size_t *count,
             continue;
         code = add(list, count, entry->name, &entry->text, err);
         list[*count - 1].age_ms = (now - entry->heard_us) / 1000;
+        list[*count - 1].is_past = entry->is_past;
     }
     return code;
 }
@@ -262,7 +266,9 @@ members_state(struct members *members, struct members_state *state)
     now = clock_us();
     since = members->heard_us > 0 ? members->heard_us : members->opened_us;
     state->has_settled =
-        members->is_settled && now - since < members->lost_us / 2;
+        members->is_settled &&
+        (members->is_silent || now - since < members->lost_us / 2);
+    state->has_read = !members->is_past;
     state->is_replaced = members_is_replaced(members);
     state->heard = members->heard_count;
     state->ignored = members->ignored_count;

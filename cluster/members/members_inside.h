@@ -18,7 +18,8 @@ struct members {
     uint64_t say_us;
     uint64_t lost_us;
     char *cluster;
-    char *name;
+    char *name; /* "": it is silent */
+    bool is_silent;
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopped;
@@ -27,8 +28,8 @@ struct members {
     rd_kafka_t *consumer;
     rd_kafka_queue_t *queue;
     rd_kafka_topic_t *heard; /* NULL: it is not being read */
-    rd_kafka_t *producer;
-    rd_kafka_topic_t *said; /* NULL: it has said nothing yet */
+    rd_kafka_t *producer;    /* NULL: it is silent */
+    rd_kafka_topic_t *said;  /* NULL: it has said nothing yet */
     struct colander_buffer record;
     bool is_on_its_way; /* a record */
     uint64_t started_us;

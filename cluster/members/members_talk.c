@@ -52,13 +52,14 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
 enum colander_code
 members_talk_begin(struct members *members, struct colander_error *err)
 {
-    static const struct kafka_setting heard[] = {
+    const struct kafka_setting heard[] = {
         {"client.id", "colander"},
         {"queued.max.messages.kbytes", "4096"},
         {"queued.min.messages", "1000"},
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.error.backoff.ms", "100"},
         {"reconnect.backoff.max.ms", "1000"},
+        {"fetch.wait.max.ms", members->is_silent ? "50" : "500"},
         {NULL, NULL},
     };
     static const struct kafka_setting heard_fixed[] = {
@@ -85,7 +86,7 @@ members_talk_begin(struct members *members, struct colander_error *err)
         RD_KAFKA_CONSUMER, members->address.brokers, &members->brokers, heard,
         heard_fixed, &members->trouble, NULL, &members->consumer, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !members->is_silent)
         code = kafka_client_create(RD_KAFKA_PRODUCER, members->address.brokers,
                                    &members->brokers, said, said_fixed,
                                    &members->trouble, see_delivery,
@@ -124,6 +125,18 @@ members_talk_end(struct members *members)
 
 /* ----------------------------------------------------------- listening --- */
 
+/* Waits until brokers have said which of them has the topic: without that the
+ * client asks for offsets only half a second later. */
+static void
+meet_leader(struct members *members)
+{
+    const struct rd_kafka_metadata *found = NULL;
+
+    if (rd_kafka_metadata(members->consumer, 0, members->heard, &found,
+                          START_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_metadata_destroy(found);
+}
+
 /* Begins to read the last records of the topic. */
 static void
 start_listening(struct members *members)
@@ -142,6 +155,8 @@ start_listening(struct members *members)
     pthread_mutex_unlock(&members->lock);
     members->heard =
         rd_kafka_topic_new(members->consumer, members->address.topics[0], NULL);
+    if (members->heard != NULL && members->is_silent)
+        meet_leader(members);
     if (members->heard == NULL ||
         rd_kafka_consume_start_queue(members->heard, 0,
                                      RD_KAFKA_OFFSET_TAIL(TAIL),
@@ -160,7 +175,9 @@ end_past(struct members *members)
     if (!members->is_past)
         return;
     members->is_past = false;
-    if (members->said != NULL)
+    if (members->is_silent)
+        members->settles_us = clock_us() + members->lost_us;
+    if (members->said != NULL || members->is_silent)
         return;
     if (members->generation < UINT64_MAX)
         members->generation++;
@@ -197,6 +214,10 @@ take(struct members *members, struct colander_slice bytes)
         return;
     }
     members->heard_count++;
+    if (members->is_silent && !members->is_past) {
+        members->heard_us = now;
+        members->failure[0] = '\0';
+    }
     if (record.process == members->process) {
         if (!members->is_past)
             hear_self(members, now);
@@ -297,6 +318,8 @@ say(struct members *members)
     const uint64_t now = clock_us();
     bool is_due;
 
+    if (members->is_silent)
+        return;
     pthread_mutex_lock(&members->lock);
     is_due = !members->is_on_its_way && !members->is_past &&
              !members_is_replaced(members) &&
@@ -337,7 +360,8 @@ settle(struct members *members)
     member_list_drop_lost(&members->list, now, members->lost_us);
     if (!members->is_settled && members->settles_us > 0 &&
         now >= members->settles_us &&
-        now - members->heard_us < members->lost_us / 2) {
+        (members->is_silent ||
+         now - members->heard_us < members->lost_us / 2)) {
         member_list_drop_past(&members->list);
         members->is_settled = true;
     }
@@ -358,7 +382,8 @@ members_talk(void *context)
         listen_once(members, wait_us);
         settle(members);
         (void)rd_kafka_poll(members->consumer, 0);
-        (void)rd_kafka_poll(members->producer, 0);
+        if (members->producer != NULL)
+            (void)rd_kafka_poll(members->producer, 0);
     }
     say_goodbye(members);
     return NULL;

@@ -99,6 +99,7 @@ serve_node_open(struct serve_node *serving, struct session *session,
     session->is_read_only = true;
     server->is_read_only = true;
     server->open_parts = node_open_parts;
+    server->open_fresh = node_open_fresh;
     server->parts_context = serving->node;
     return COLANDER_OK;
 }

@@ -61,6 +61,7 @@ local published = {
     ["cluster/members.h"] = true,
     ["cluster/placement.h"] = true,
     ["cluster/topic.h"] = true,
+    ["node/family_load.h"] = true,
     ["node/topic_stream.h"] = true,
     ["serve/peer_store.h"] = true,
     ["serve/remote.h"] = true,

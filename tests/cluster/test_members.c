@@ -573,6 +573,51 @@ TEST(an_earlier_process_with_the_name_is_a_problem)
     rd_kafka_destroy(it.client);
 }
 
+/* What was said before it was opened may be by one that is gone. */
+TEST(one_that_is_silent_listens_and_is_not_heard)
+{
+    const struct member_record record = record_of("gone", "before");
+    struct members_options options;
+    struct members *silent;
+    struct members *member;
+    struct members_state now = {0};
+    struct mock_brokers it;
+    struct member *list;
+    size_t count;
+
+    start(&it);
+    send_record(&it, &record);
+    options = (struct members_options){.brokers = {.address = it.address,
+                                                   .settings = settings,
+                                                   .setting_count = 2},
+                                       .cluster = "0123456789abcdef",
+                                       .is_silent = true,
+                                       .say_ms = SAY_MS,
+                                       .lost_ms = LOST_MS};
+    OK(members_open(&options, &silent, why()));
+    wait_list(silent, "gone=before");
+    members_state(silent, &now);
+    OK(members_list(silent, &list, &count, why()));
+    assert_true(list[0].is_past);
+    members_list_release(list, count);
+
+    member = join(&it, "a", "text");
+    wait_list(silent, "a=text");
+    members_state(silent, &now);
+    assert_true(now.has_read);
+    OK(members_list(silent, &list, &count, why()));
+    assert_false(list[0].is_past);
+    members_list_release(list, count);
+    wait_settled(silent, true);
+    wait_list(member, "a*=text");
+    members_state(member, &now);
+    assert_int_equal(now.ignored, 0);
+    members_close(silent);
+    wait_list(member, "a*=text");
+    members_close(member);
+    rd_kafka_destroy(it.client);
+}
+
 TEST(options_that_cannot_be_used_are_refused)
 {
     struct members_options options = {
