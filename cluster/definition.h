@@ -30,6 +30,8 @@
 
 #include "core/core.h"
 
+#include <stdatomic.h>
+
 #define CLUSTER_NAME_MAX 100 /* bytes */
 #define CLUSTER_PARTITIONS_MAX 10000
 #define CLUSTER_REPLICAS_MAX 100
@@ -114,6 +116,9 @@ cluster_may_create(const char *address,
 COLANDER_CHECKED enum colander_code cluster_open(const char *address,
                                                  struct cluster **cluster,
                                                  struct colander_error *err);
+
+/* As objects_stop_by. */
+void cluster_stop_by(struct cluster *cluster, const atomic_bool *is_stopped);
 
 /* NULL is allowed. */
 void cluster_close(struct cluster *cluster);

@@ -326,31 +326,51 @@ awaits_first(const struct topic_writer *writer, int32_t partition)
            !writer->pending[(first - 1) % PENDING_MAX].is_done;
 }
 
-static rd_kafka_resp_err_t
-produce(struct topic_writer *writer, int32_t partition, uint64_t number,
-        struct colander_slice key, struct colander_slice value)
-{
-    const void *key_data = key.size > 0 ? key.data : NULL;
-    char text[KAFKA_HEADER_MAX];
-    const int size = snprintf(text, sizeof(text), "%016" PRIx64 "/%s/%" PRIu64,
-                              writer->load, writer->address.topics[0], number);
+/* A record to be sent. */
+struct outgoing {
+    int32_t partition;
+    uint64_t number;
+    const char *operation; /* NULL: it has no header op */
+    struct colander_slice key;
+    struct colander_slice value;
+};
 
-    return rd_kafka_producev(
-        writer->client, RD_KAFKA_V_RKT(writer->topic),
-        RD_KAFKA_V_PARTITION(partition), RD_KAFKA_V_KEY(key_data, key.size),
-        RD_KAFKA_V_VALUE((void *)value.data, value.size),
-        RD_KAFKA_V_HEADER(KAFKA_RECORD_HEADER, text, size),
-        RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
-        RD_KAFKA_V_OPAQUE(&writer->pending[writer->sent % PENDING_MAX]),
-        RD_KAFKA_V_END);
+static rd_kafka_resp_err_t
+produce(struct topic_writer *writer, const struct outgoing *record)
+{
+    rd_kafka_headers_t *headers = rd_kafka_headers_new(2);
+    const struct colander_slice key = record->key;
+    const void *key_data = key.size > 0 ? key.data : NULL;
+    rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR_NO_ERROR;
+    char text[KAFKA_HEADER_MAX];
+    const int size =
+        snprintf(text, sizeof(text), "%016" PRIx64 "/%s/%" PRIu64, writer->load,
+                 writer->address.topics[0], record->number);
+
+    error = rd_kafka_header_add(headers, KAFKA_RECORD_HEADER, -1, text, size);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && record->operation != NULL)
+        error = rd_kafka_header_add(headers, "op", -1, record->operation, -1);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        error = rd_kafka_producev(
+            writer->client, RD_KAFKA_V_RKT(writer->topic),
+            RD_KAFKA_V_PARTITION(record->partition),
+            RD_KAFKA_V_KEY(key_data, key.size),
+            RD_KAFKA_V_VALUE((void *)record->value.data, record->value.size),
+            RD_KAFKA_V_HEADERS(headers),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY),
+            RD_KAFKA_V_OPAQUE(&writer->pending[writer->sent % PENDING_MAX]),
+            RD_KAFKA_V_END);
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR) /* else they are the record's */
+        rd_kafka_headers_destroy(headers);
+    return error;
 }
 
-enum colander_code
-topic_writer_put(struct topic_writer *writer, uint64_t number,
-                 struct colander_slice key, struct colander_slice value,
-                 struct colander_error *err)
+static enum colander_code
+send_record(struct topic_writer *writer, const struct outgoing *record,
+            struct colander_error *err)
 {
-    const int32_t partition = partition_of(writer, number, key);
+    const int32_t partition = record->partition;
+    const uint64_t number = record->number;
     rd_kafka_resp_err_t error = RD_KAFKA_RESP_ERR__QUEUE_FULL;
 
     for (;;) {
@@ -366,7 +386,7 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
         } else if (has_room) {
             writer->pending[writer->sent % PENDING_MAX] =
                 (struct pending){number, false};
-            error = produce(writer, partition, number, key, value);
+            error = produce(writer, record);
         }
         if (is_first && error == RD_KAFKA_RESP_ERR__QUEUE_FULL)
             error = RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE; /* of the queue */
@@ -385,6 +405,33 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
         if (kafka_is_stopped(&writer->options))
             return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     }
+}
+
+enum colander_code
+topic_writer_put(struct topic_writer *writer, uint64_t number,
+                 struct colander_slice key, struct colander_slice value,
+                 struct colander_error *err)
+{
+    const struct outgoing record = {partition_of(writer, number, key), number,
+                                    NULL, key, value};
+
+    return send_record(writer, &record, err);
+}
+
+enum colander_code
+topic_writer_tell_all(struct topic_writer *writer, uint64_t number,
+                      const char *operation, struct colander_slice value,
+                      struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (int32_t i = 0; i < writer->partition_count && code == COLANDER_OK;
+         i++) {
+        const struct outgoing record = {i, number, operation, {NULL, 0}, value};
+
+        code = send_record(writer, &record, err);
+    }
+    return code;
 }
 
 enum colander_code

@@ -7,8 +7,8 @@
  * have, finds return each row, and gets the first.
  *
  * Members may be replaced at any time. What is under way, such as an open
- * cursor, goes on with those that there were, which must stay open so long: to
- * close one of them fails with BUSY.
+ * cursor, goes on with those that there were, and holds them open: to close one
+ * of them fails with BUSY.
  *
  * A member whose path has words after a blank, and does not begin with a slash,
  * stands for these: partitions, such as FAMILY/0017, of that family, and of
@@ -32,10 +32,10 @@ colander_union_open(const char *name, struct colander_store *const *members,
                     size_t count, struct colander_store **store,
                     struct colander_error *err);
 
-/* Replaces the members, and returns when calls that began before use those no
- * more. A snapshot that was taken before is missing for members that are new:
- * these are read as they are. After a failure the members are those of before.
- */
+/* Replaces the members. Calls that began before hold those open until they end,
+ * which is not waited for: closing one fails with BUSY until then. A snapshot
+ * that was taken before is missing for members that are new: these are read as
+ * they are. After a failure the members are those of before. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,

@@ -87,7 +87,7 @@ struct chunk {
     size_t key_size;               /* of each of them */
     struct colander_load_place *places; /* of the pieces of a stream; NULL */
     size_t place_capacity;
-    bool has_changes;             /* of a stream: patches or deletes */
+    bool has_changes;             /* of a stream: other than puts */
     struct colander_buffer marks; /* of a stream, after the records: see
                                    * chunk_next_mark */
 
@@ -102,6 +102,7 @@ struct chunk {
     struct waiting_row *waiting;
     size_t waiting_count;
     size_t waiting_capacity;
+    bool retains;   /* the last record is a retain */
     bool is_broken; /* rows are missing, see `failure`; of a stream the reader
                      * may set it, too */
 };

@@ -124,8 +124,10 @@ struct colander_load_stats {
                               * this load; a bulk does not count them as rows */
     bool is_damaged;         /* the load failed as the compressed file is */
     uint64_t family_count;   /* families that rows went to, of a partition */
-    uint64_t patch_count;  /* of a stream: patches, which count as rows, and */
-    uint64_t delete_count; /* deletes, which do not */
+    uint64_t patch_count;   /* of a stream: patches, which count as rows, and */
+    uint64_t delete_count;  /* deletes, which do not; */
+    uint64_t retain_count;  /* and records that retain, by which */
+    uint64_t expired_count; /* rows were deleted */
 };
 
 /* Where a record of a stream is. */
@@ -141,6 +143,9 @@ enum colander_load_operation {
     COLANDER_LOAD_OPERATION_PUT = 0, /* as `duplicates` says */
     COLANDER_LOAD_OPERATION_PATCH,   /* its columns are merged into the row */
     COLANDER_LOAD_OPERATION_DELETE,  /* it has the columns of the key */
+    COLANDER_LOAD_OPERATION_RETAIN,  /* of all rows, by those before it: deletes
+                                      * the old ones. It is JSON, {"time": a
+                                      * column, "before": a time} */
 };
 
 /* A record of a stream. */

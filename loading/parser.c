@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/parser.h"
 #include "columns/unchecked.h"
+#include "loading/retain_record.h"
 #include "loading/rows.h"
 
 #include <stdio.h>
@@ -294,6 +295,25 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
                               : code;
 }
 
+/* Checks a retain, the last record of its chunk. */
+static enum colander_code
+parse_retain(const struct parser *parser, struct chunk *chunk, size_t piece,
+             struct colander_error *err)
+{
+    struct colander_predicate *where = NULL;
+    enum colander_code code =
+        parser->options->partition == NULL
+            ? retain_record_read(chunk_piece(chunk, &chunk->pieces[piece]),
+                                 &where, err)
+            : COLANDER_FAIL(err, COLANDER_INVALID,
+                            "rows are in families by time, which are dropped "
+                            "as a whole");
+
+    colander_predicate_destroy(where);
+    chunk->retains = code == COLANDER_OK;
+    return code;
+}
+
 static enum colander_code
 parse_records(struct rows *rows, const struct parser *parser,
               struct chunk *chunk, struct colander_error *err)
@@ -303,13 +323,16 @@ parse_records(struct rows *rows, const struct parser *parser,
 
     for (size_t i = 0; i < chunk->piece_count && code == COLANDER_OK; i++) {
         const struct parsed_row none = {.fault = 0};
+        const struct piece *at = &chunk->pieces[i];
 
-        if (chunk->pieces[i].kind == PIECE_RECORD)
+        if (at->kind == PIECE_RECORD &&
+            at->operation == COLANDER_LOAD_OPERATION_RETAIN)
+            code = parse_retain(parser, chunk, i, err);
+        else if (at->kind == PIECE_RECORD)
             code = parse_one(rows, parser, chunk, i, index++, err);
-        if (chunk->pieces[i].kind != PIECE_NULL)
-            continue;
-        code = parse_null(rows, parser, chunk, i, err);
-        if (is_of_record(code))
+        else if (at->kind == PIECE_NULL)
+            code = parse_null(rows, parser, chunk, i, err);
+        if (is_of_record(code)) /* parse_one has rejected others */
             code = reject(chunk, i, &none, false, err);
     }
     if (chunk->text.size > 2 * CHUNK_SIZE)

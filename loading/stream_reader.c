@@ -48,16 +48,20 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
 
 /* Whether the chunk takes no more records. If rows that are there stay, they
  * are looked up before a chunk is written, so a change is the last of its own:
- * the next one sees it. */
+ * the next one sees it. A retain is, as it deletes what is written. */
 static bool
 is_full(const struct stream_reader *reader)
 {
     const enum colander_load_duplicates duplicates =
         reader->options->duplicates;
+    const struct chunk *chunk = reader->chunk;
 
-    return reader->chunk->text.size >= CHUNK_SIZE ||
-           (reader->chunk->has_changes && (duplicates == COLANDER_LOAD_KEEP ||
-                                           duplicates == COLANDER_LOAD_REJECT));
+    return chunk->text.size >= CHUNK_SIZE ||
+           (chunk->piece_count > 0 &&
+            chunk->pieces[chunk->piece_count - 1].operation ==
+                COLANDER_LOAD_OPERATION_RETAIN) ||
+           (chunk->has_changes && (duplicates == COLANDER_LOAD_KEEP ||
+                                   duplicates == COLANDER_LOAD_REJECT));
 }
 
 /* How long to wait for the next record. */

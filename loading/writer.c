@@ -148,9 +148,12 @@ writer_begin_file(struct writer *writer, const struct source *source,
     /* up to that size, the first and the last bytes are the same */
     writer->knows_head = source->tail.size < RESUME_TAIL_MAX;
     writer->ends_line = source->splitter.format != RECORDS_MSGPACK;
-    code = rejects_set_header(
-        &writer->rejects, colander_buffer_slice(&source->line),
-        point != NULL && ends_rejects(writer, point), err);
+    if (writer->options->stream != NULL)
+        code = writer_stream_begin(writer, err);
+    if (code == COLANDER_OK)
+        code = rejects_set_header(
+            &writer->rejects, colander_buffer_slice(&source->line),
+            point != NULL && ends_rejects(writer, point), err);
     return code == COLANDER_OK && writer->options->sink != NULL
                ? writer_sink_begin(writer, id, err)
                : code;
@@ -691,7 +694,9 @@ put_rows(struct writer *writer, struct chunk *chunk, struct colander_error *err)
         code = reject_late(writer, chunk, err);
     if (code == COLANDER_OK)
         count_changes(writer, chunk);
-    return code;
+    return code == COLANDER_OK && chunk->retains
+               ? writer_stream_retain(writer, chunk, err)
+               : code;
 }
 
 enum colander_code

@@ -81,6 +81,16 @@ COLANDER_CHECKED enum colander_code
 writer_stream_mark(struct writer *writer, const struct chunk *chunk,
                    struct colander_error *err);
 
+/* Deletes the rows that the last record of a chunk does not retain, after the
+ * chunk is written. */
+COLANDER_CHECKED enum colander_code
+writer_stream_retain(struct writer *writer, const struct chunk *chunk,
+                     struct colander_error *err);
+
+/* Ends what an earlier load has begun to delete so. */
+COLANDER_CHECKED enum colander_code
+writer_stream_begin(struct writer *writer, struct colander_error *err);
+
 /* Writes the rejected records of such a chunk. */
 COLANDER_CHECKED enum colander_code
 writer_stream_rejects(struct writer *writer, const struct chunk *chunk,

@@ -59,28 +59,24 @@ add_targets(struct waiting *waiting, const struct cluster_family *family,
             struct colander_error *err)
 {
     const struct node *node = waiting->node;
-    struct topic_broker_options brokers = {.settings_file =
-                                               node->options.settings_file};
+    struct topic_broker_options brokers = node->brokers;
     const uint64_t now = clock_us();
     struct topic_ends *ends = NULL;
-    const char **settings = NULL;
     char *address = NULL;
+    int64_t retention_ms;
     size_t count = 0;
-    enum colander_code code = node_settings(
-        node->cluster, &node->options, &settings, &brokers.setting_count, err);
+    enum colander_code code = COLANDER_OK;
 
-    if (code == COLANDER_OK &&
-        asprintf(&address, "%s/%s", cluster_definition(node->cluster)->log,
+    if (asprintf(&address, "%s/%s", cluster_definition(node->cluster)->log,
                  family->topic) < 0) {
         address = NULL;
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
     }
     brokers.address = address;
-    brokers.settings = settings;
     if (now < waiting->end_us)
         brokers.wait_ms = (unsigned)((waiting->end_us - now) / 1000) + 1;
     if (code == COLANDER_OK)
-        code = topic_ends(&brokers, &ends, &count, err);
+        code = topic_ends(&brokers, &ends, &count, &retention_ms, err);
     if (code == COLANDER_OK)
         code = array_reserve(&waiting->targets, waiting->count,
                              &waiting->capacity, count, err);
@@ -88,7 +84,6 @@ add_targets(struct waiting *waiting, const struct cluster_family *family,
         waiting->targets[waiting->count++] =
             (struct target){family, (uint32_t)i, ends[i].high};
     free(ends);
-    free(settings);
     free(address);
     return code;
 }

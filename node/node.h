@@ -28,6 +28,7 @@
 #define NODE_NODE_H
 
 #include "columns/columns.h"
+#include "serve/serve.h"
 
 #include <stdatomic.h>
 
@@ -101,6 +102,8 @@ enum node_phase {
     NODE_OPENING,   /* its store is made or restored */
     NODE_FOLLOWING, /* records are read */
     NODE_WAITING,   /* to try again, because of `problem` */
+    NODE_STOPPED,   /* the same: the log does not continue where the store
+                     * ends, and there is no newer checkpoint */
 };
 
 /* A partition. The texts are owned. */
@@ -118,6 +121,7 @@ struct node_partition {
     int64_t checkpoint;      /* the last one has all before this offset;
                               * negative: there is none */
     int64_t checkpoint_time; /* when it was made, in seconds since 1970 */
+    char checkpoint_problem[700]; /* why the last one failed; "": it did not */
 };
 
 /* Lists the partitions, by family and number. Release with
@@ -127,6 +131,14 @@ node_partitions(struct node *node, struct node_partition **partitions,
                 size_t *count, struct colander_error *err);
 
 void node_partitions_release(struct node_partition *partitions, size_t count);
+
+/* Describe the cluster as this node knows it, for the server (serve/serve.h).
+ * `node` is struct node *. */
+enum colander_code node_describe(void *node,
+                                 struct colander_row_builder *builder,
+                                 struct colander_error *err);
+enum colander_code node_measure(void *node, server_take_metric *take,
+                                void *context, struct colander_error *err);
 
 /* Ends reading, makes the last checkpoints, and closes the stores. Cursors,
  * families and snapshots of node_store must be closed by then. A failure is

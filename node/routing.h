@@ -23,6 +23,8 @@ struct route {
     struct colander_store *store; /* here; NULL: it is not */
     const char *address; /* of the node that is asked if it is not read here;
                             * NULL: it is read here, or nowhere */
+    const char *second;  /* of the node that is asked if that fails; NULL: none
+                            * does */
 };
 
 struct routing;

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#define COUNT 4           /* of operations */
 #define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
 /* Sets what a record does, by its header. A null deletes. */
@@ -10,20 +11,22 @@ static void
 set_operation(struct topic_stream *records, const struct topic_record *next,
               struct colander_load_record *record)
 {
-    static const char *const names[] = {"put", "patch", "delete"};
+    static const char *const names[] = {"put", "patch", "delete", "retain"};
     struct colander_slice name = next->operation;
     char shown[40];
     size_t i = 0;
 
     if (next->has_operation)
-        while (i < 3 &&
+        while (i < COUNT &&
                !colander_slice_equal(name, colander_slice_text(names[i])))
             i++;
-    if (i < 3)
+    if (i < COUNT)
         record->operation = (enum colander_load_operation)i;
-    if (record->operation == COLANDER_LOAD_OPERATION_PATCH && next->is_null)
+    if (next->is_null && record->operation == COLANDER_LOAD_OPERATION_PATCH)
         record->fault = "the patch is null";
-    if (i < 3)
+    if (next->is_null && record->operation == COLANDER_LOAD_OPERATION_RETAIN)
+        record->fault = "the retain is null";
+    if (i < COUNT)
         return;
     if (name.size >= sizeof(shown))
         name.size = sizeof(shown) - 1;
@@ -33,7 +36,8 @@ set_operation(struct topic_stream *records, const struct topic_record *next,
                                                               : '?');
     shown[i] = '\0';
     (void)snprintf(records->fault, sizeof(records->fault),
-                   "the header op is '%s': it may be put, patch or delete",
+                   "the header op is '%s': it may be put, patch, delete or "
+                   "retain",
                    shown);
     record->fault = records->fault;
 }

@@ -25,6 +25,7 @@ void queries_register(lua_State *L);
 void results_register(lua_State *L);
 void groupings_register(lua_State *L);
 void aggregates_register(lua_State *L);
+void mappings_register(lua_State *L);
 void changes_register(lua_State *L);
 
 #endif

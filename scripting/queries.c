@@ -4,6 +4,7 @@
 #include "scripting/conditions.h"
 #include "scripting/failure.h"
 #include "scripting/fields.h"
+#include "scripting/mappings.h"
 #include "scripting/module.h"
 #include "scripting/scratch.h"
 #include "scripting/types.h"
@@ -538,6 +539,16 @@ set_filter(lua_State *L, struct query *query)
     query->has_filter = true;
 }
 
+/* query:map("function(row) ... end"), for reduce */
+static void
+set_map(lua_State *L, struct query *query)
+{
+    (void)query;
+    mapping_push(L, 2, "map"); /* only checked */
+    lua_settop(L, 2);
+    lua_setiuservalue(L, 1, QUERY_MAP);
+}
+
 /* query:order(path [, "desc"]) */
 static void
 set_order(lua_State *L, struct query *query)
@@ -565,11 +576,17 @@ static const struct {
     void (*set)(lua_State *L, struct query *query);
     int argument_count; /* with the query, at most */
 } setters[] = {
-    {"select", set_paths, INT_MAX}, {"limit", set_limit, 2},
-    {"skip", set_skip, 2},          {"threads", set_threads, 2},
-    {"reverse", set_reverse, 2},    {"at", set_snapshot, 2},
-    {"columns", set_columns, 1},    {"where", set_filter, 2},
-    {"order", set_order, 3},        {"keys", set_keys, 1},
+    {"select", set_paths, INT_MAX},
+    {"limit", set_limit, 2},
+    {"skip", set_skip, 2},
+    {"threads", set_threads, 2},
+    {"reverse", set_reverse, 2},
+    {"at", set_snapshot, 2},
+    {"columns", set_columns, 1},
+    {"where", set_filter, 2},
+    {"order", set_order, 3},
+    {"keys", set_keys, 1},
+    {"map", set_map, 2},
 };
 
 #define SETTER_COUNT (int)(sizeof(setters) / sizeof(setters[0]))

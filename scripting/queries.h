@@ -24,7 +24,8 @@ enum {
     QUERY_FILTER, /* a function that rows must pass */
     QUERY_ORDER,  /* the path of a column */
     QUERY_BOUNDS, /* as many bytes as its bounds have: Lua counts them */
-    QUERY_USER_VALUES = QUERY_BOUNDS,
+    QUERY_MAP,    /* the text of a function */
+    QUERY_USER_VALUES = QUERY_MAP,
 };
 
 /* How a query is run. */

@@ -65,6 +65,16 @@ static const struct field explain_fields[] = {
     FIELD_END,
 };
 
+/* of a cluster */
+static const struct field cluster_fields[] = {
+    COUNT("partitions", store_count),
+    COUNT("partitions_unasked", stores_unasked),
+    COUNT("partitions_pruned", stores_pruned),
+    COUNT("nodes_asked", nodes_asked),
+    COUNT("nodes_asked_again", nodes_asked_again),
+    FIELD_END,
+};
+
 /* The find whose rows this thread sorts: is_cancelled has no argument. */
 static _Thread_local const struct answer *sorted_answer;
 
@@ -195,6 +205,16 @@ pass_row(struct find *find, const struct colander_result *result,
 }
 
 static void
+add_fields(struct colander_row_builder *builder, const struct field *fields,
+           const struct colander_explain *explain)
+{
+    for (const struct field *field = fields; field->name != NULL; field++)
+        colander_row_builder_add(
+            builder, field->name,
+            colander_unsigned(field_number(field, explain)));
+}
+
+static void
 add_explanation(struct find *find)
 {
     struct colander_row_builder *builder = find->builder;
@@ -206,11 +226,9 @@ add_explanation(struct find *find)
     if (explain.reason != NULL)
         colander_row_builder_add(builder, "reason",
                                  colander_text(explain.reason));
-    for (const struct field *field = explain_fields; field->name != NULL;
-         field++)
-        colander_row_builder_add(
-            builder, field->name,
-            colander_unsigned(field_number(field, &explain)));
+    add_fields(builder, explain_fields, &explain);
+    if (explain.store_count > 0)
+        add_fields(builder, cluster_fields, &explain);
 }
 
 static void

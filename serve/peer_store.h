@@ -17,7 +17,7 @@ struct peer_store_options {
     const char *ca_file;      /* as that of remote_command; NULL */
     const char *const *parts; /* ends of paths: only these members (union.h) */
     size_t part_count;
-    unsigned wait_ms; /* for an answer to begin or go on; 0: 10 seconds */
+    unsigned wait_ms; /* for an answer to begin or go on; 0: 30 seconds */
 };
 
 /* Opens it without asking the server. Its path is the address, and after blanks

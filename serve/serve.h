@@ -110,6 +110,20 @@ typedef enum colander_code server_open_fresh(void *node, const char *family,
                                              struct colander_store **view,
                                              struct colander_error *err);
 
+/* A number among the metrics of a server. Those with one name follow each
+ * other. */
+struct server_metric {
+    const char *name; /* without colander_; a gauge */
+    const char *help;
+    const char *family; /* labels; NULL: none */
+    uint32_t partition;
+    int64_t value;
+};
+
+/* Takes one, borrowed. */
+typedef void server_take_metric(void *context,
+                                const struct server_metric *metric);
+
 /* Runs it, in a thread that it may block. Returns the exit status. */
 typedef int server_run(void *context, const struct server_command *command);
 
@@ -151,7 +165,16 @@ struct server_options {
                                      size_t count, struct colander_store **part,
                                      struct colander_error *err);
     server_open_fresh *open_fresh; /* NULL: the store always has it */
-    void *parts_context; /* of both; borrowed until server_stop returns */
+
+    /* Of a node of a cluster: adds what it knows of the cluster, as GET /nodes
+     * answers (docs/serve.md), and lists its metrics. NULL: it is not one. */
+    enum colander_code (*describe_cluster)(void *context,
+                                           struct colander_row_builder *builder,
+                                           struct colander_error *err);
+    enum colander_code (*measure)(void *context, server_take_metric *take,
+                                  void *take_context,
+                                  struct colander_error *err);
+    void *parts_context; /* of these; borrowed until server_stop returns */
 
     bool runs_lua;         /* also for clients of the address */
     bool runs_shells;      /* the same, and they may write with it */

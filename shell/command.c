@@ -461,7 +461,8 @@ run_parsed(struct session *session, const struct command *command,
     if (session->client != NULL &&
         !(is_shell(session)
               ? runs_in_shell_of_client(command, arguments)
-              : runs_elsewhere(command) && !arguments->wants_help))
+              : (runs_elsewhere(command) || command->runs_at_node) &&
+                    !arguments->wants_help))
         return refuse_for_client(session, command, arguments);
     if (arguments->wants_help) {
         print_help(session, command);

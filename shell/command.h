@@ -45,6 +45,7 @@ struct command {
     enum command_store store;
     bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
     bool reads_clusters;   /* as those that READ do */
+    bool runs_at_node;     /* the server of a node runs it for a client */
     bool is_dot;           /* it changes a shell, and nothing else */
     bool reads_files;      /* of its user */
     bool is_paged;         /* in the shell its output may go to a pager */

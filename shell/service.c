@@ -105,6 +105,8 @@ run_for_client(void *context, const struct server_command *command)
         .client = &client,
         .commands = service->session->commands,
         .is_read_only = service->session->is_read_only,
+        .cluster = service->session->cluster,
+        .cluster_brokers = service->session->cluster_brokers,
         .style = {.width = command->width},
     };
     const char *last = command->words[command->word_count - 1];

@@ -28,6 +28,7 @@ enum session_exit {
 struct cluster_reader;
 struct cluster_store;
 struct colander_load_files;
+struct topic_broker_options;
 struct report;
 struct command;
 struct entries;
@@ -78,12 +79,16 @@ struct session_client {
 };
 
 struct session {
-    struct colander_store *store;          /* NULL while none is open */
-    struct cluster_reader *reader;         /* of a backup that is read where it
+    struct colander_store *store;        /* NULL while none is open */
+    struct cluster_reader *reader;       /* of a backup that is read where it
                                             * is; NULL: a store */
-    struct cluster_store *checkpoints;     /* that are read so; NULL: none */
-    const struct session_client *client;   /* NULL: this process; borrowed */
-    const char *path;                      /* of the store; borrowed */
+    struct cluster_store *checkpoints;   /* that are read so; NULL: none */
+    const struct session_client *client; /* NULL: this process; borrowed */
+    const char *path;                    /* of the store; borrowed */
+    const char *cluster; /* the address of that which the store is a node of;
+                          * NULL: it is not; borrowed */
+    const struct topic_broker_options *cluster_brokers; /* how its brokers are
+                                                         * reached; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
     const struct command *dot_commands;    /* those of the shell alone, then one
                                          * without a name; NULL: no shell */

@@ -18,8 +18,8 @@ struct members {
     uint64_t say_us;
     uint64_t lost_us;
     char *cluster;
-    char *name; /* "": it is silent */
-    bool is_silent;
+    char *name; /* of a listener: "" */
+    bool is_listener;
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopped;
@@ -28,21 +28,23 @@ struct members {
     rd_kafka_t *consumer;
     rd_kafka_queue_t *queue;
     rd_kafka_topic_t *heard; /* NULL: it is not being read */
-    rd_kafka_t *producer;    /* NULL: it is silent */
-    rd_kafka_topic_t *said;  /* NULL: it has said nothing yet */
+    rd_kafka_t *producer;
+    rd_kafka_topic_t *said; /* NULL: it has said nothing yet */
     struct colander_buffer record;
     bool is_on_its_way; /* a record */
     uint64_t started_us;
     uint64_t said_us;
 
-    pthread_mutex_t lock;    /* of what follows */
-    struct member_list list; /* of others, also of those with its name */
-    struct colander_buffer text;
-    bool is_news;        /* the text was not said yet */
-    uint64_t generation; /* at first the highest one that was heard */
-    bool is_past;        /* it reads what was said before */
+    pthread_mutex_t lock;        /* of what follows */
+    struct member_list list;     /* of others, also of those with its name */
+    struct colander_buffer text; /* with its details, */
+    size_t plain_size;           /* before which there is so much */
+    bool is_news;                /* the text was not said yet */
+    uint64_t generation;         /* at first the highest one that was heard */
+    bool is_past;                /* it reads what was said before */
     uint64_t opened_us;
-    uint64_t heard_us;   /* when it has heard itself; 0: never */
+    uint64_t heard_us;   /* when it has heard itself, or a listener the end
+                          * of the past; 0: never */
     uint64_t settles_us; /* when it settles, if it is heard until then; 0: it
                           * has not heard itself since the past was read */
     bool is_settled;

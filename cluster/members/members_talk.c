@@ -11,6 +11,9 @@
  * That its own records come back is the only proof that it hears others. So it
  * has settled only as long as they do.
  *
+ * A process that another one with its name has replaced still sends a record
+ * now and then: else that one, and who asks it, would not know of it.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "cluster/members/members_inside.h"
@@ -22,6 +25,9 @@
 #define WAIT_MS 100
 #define START_MS 1000 /* between two attempts to read the topic */
 #define GOODBYE_MS 1000
+#define REPLACED_SHARE                                                         \
+    4 /* of lost_ms: how often a process speaks that was
+                          * replaced */
 
 /* ------------------------------------------------------------- clients --- */
 
@@ -59,7 +65,7 @@ members_talk_begin(struct members *members, struct colander_error *err)
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.error.backoff.ms", "100"},
         {"reconnect.backoff.max.ms", "1000"},
-        {"fetch.wait.max.ms", members->is_silent ? "50" : "500"},
+        {"fetch.wait.max.ms", members->is_listener ? "50" : "500"},
         {NULL, NULL},
     };
     static const struct kafka_setting heard_fixed[] = {
@@ -86,7 +92,7 @@ members_talk_begin(struct members *members, struct colander_error *err)
         RD_KAFKA_CONSUMER, members->address.brokers, &members->brokers, heard,
         heard_fixed, &members->trouble, NULL, &members->consumer, err);
 
-    if (code == COLANDER_OK && !members->is_silent)
+    if (code == COLANDER_OK && !members->is_listener)
         code = kafka_client_create(RD_KAFKA_PRODUCER, members->address.brokers,
                                    &members->brokers, said, said_fixed,
                                    &members->trouble, see_delivery,
@@ -155,7 +161,7 @@ start_listening(struct members *members)
     pthread_mutex_unlock(&members->lock);
     members->heard =
         rd_kafka_topic_new(members->consumer, members->address.topics[0], NULL);
-    if (members->heard != NULL && members->is_silent)
+    if (members->heard != NULL && members->is_listener)
         meet_leader(members);
     if (members->heard == NULL ||
         rd_kafka_consume_start_queue(members->heard, 0,
@@ -175,9 +181,9 @@ end_past(struct members *members)
     if (!members->is_past)
         return;
     members->is_past = false;
-    if (members->is_silent)
-        members->settles_us = clock_us() + members->lost_us;
-    if (members->said != NULL || members->is_silent)
+    if (members->is_listener)
+        members->heard_us = clock_us();
+    if (members->said != NULL || members->is_listener)
         return;
     if (members->generation < UINT64_MAX)
         members->generation++;
@@ -214,12 +220,8 @@ take(struct members *members, struct colander_slice bytes)
         return;
     }
     members->heard_count++;
-    if (members->is_silent && !members->is_past) {
-        members->heard_us = now;
-        members->failure[0] = '\0';
-    }
     if (record.process == members->process) {
-        if (!members->is_past)
+        if (!members->is_past && !members_is_replaced(members))
             hear_self(members, now);
         return;
     }
@@ -310,6 +312,19 @@ make_record(struct members *members, bool is_goodbye)
     return member_record_encode(&record, &members->record, NULL) == COLANDER_OK;
 }
 
+/* Whether it is time to say something. Requires the lock. */
+static bool
+is_time(const struct members *members, uint64_t now)
+{
+    const uint64_t silent_us = now - members->said_us;
+
+    if (members->said_us == 0)
+        return true;
+    if (members_is_replaced(members))
+        return silent_us >= members->lost_us / REPLACED_SHARE;
+    return members->is_news || silent_us >= members->say_us;
+}
+
 /* Says that it is there, if it is time. One record is on its way at a time: so
  * none wait for brokers that do not answer. */
 static void
@@ -318,13 +333,11 @@ say(struct members *members)
     const uint64_t now = clock_us();
     bool is_due;
 
-    if (members->is_silent)
+    if (members->is_listener)
         return;
     pthread_mutex_lock(&members->lock);
-    is_due = !members->is_on_its_way && !members->is_past &&
-             !members_is_replaced(members) &&
-             (members->is_news || members->said_us == 0 ||
-              now - members->said_us >= members->say_us);
+    is_due =
+        !members->is_on_its_way && !members->is_past && is_time(members, now);
     is_due = is_due && make_record(members, false);
     if (is_due)
         members->is_news = false;
@@ -351,6 +364,16 @@ say_goodbye(struct members *members)
 
 /* -------------------------------------------------------------- thread --- */
 
+/* Whether a listener has heard all that are there. Requires the lock. */
+static bool
+has_heard_all(const struct members *members, uint64_t now)
+{
+    if (members->is_past)
+        return false;
+    return now - members->heard_us >= 2 * members->say_us ||
+           !member_list_has_past(&members->list);
+}
+
 static void
 settle(struct members *members)
 {
@@ -358,10 +381,14 @@ settle(struct members *members)
 
     pthread_mutex_lock(&members->lock);
     member_list_drop_lost(&members->list, now, members->lost_us);
-    if (!members->is_settled && members->settles_us > 0 &&
-        now >= members->settles_us &&
-        (members->is_silent ||
-         now - members->heard_us < members->lost_us / 2)) {
+    if (members->is_listener && !members->is_settled &&
+        has_heard_all(members, now)) {
+        member_list_drop_past(&members->list);
+        members->is_settled = true;
+    }
+    if (!members->is_listener && !members->is_settled &&
+        members->settles_us > 0 && now >= members->settles_us &&
+        now - members->heard_us < members->lost_us / 2) {
         member_list_drop_past(&members->list);
         members->is_settled = true;
     }

@@ -4,6 +4,8 @@
 #include "columns/source.h"
 #include "columns/store.h"
 #include "columns/union/union_find.h"
+#include "columns/union/union_group.h"
+#include "columns/union/union_missing.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
@@ -29,9 +31,9 @@ struct view {
     struct unified *unified;
     bool is_whole; /* it owns the union */
     struct colander_union_view how;
-    uint64_t change_count;         /* of the union when it was opened */
-    struct colander_names missing; /* under the mutex of the union */
-    bool is_part;                  /* only what ends so is in it: */
+    uint64_t change_count; /* of the union when it was opened */
+    struct union_missing missing;
+    bool is_part; /* only what ends so is in it: */
     size_t end_count;
     char *ends[];
 };
@@ -143,7 +145,87 @@ take_members(const struct view *view, struct members **members,
     return code;
 }
 
-/* -------------------------------------------------------------- missing --- */
+/* The families of all members, which hold these open. So members are left
+ * before any is asked, and can be replaced while one does not answer. */
+struct families {
+    struct colander_family **items;
+    size_t count;
+};
+
+static void
+close_families(struct families *families)
+{
+    for (size_t i = 0; i < families->count; i++)
+        colander_family_close(families->items[i]);
+    free(families->items);
+}
+
+#define ANY_FAMILY "any" /* of which only the store is used */
+
+/* On failure there are none. A member that has no rows of the family is left
+ * out. */
+static enum colander_code
+open_families(const struct view *view, const char *name,
+              struct families *families, struct colander_error *err)
+{
+    struct members *members;
+    enum colander_code code = take_members(view, &members, err);
+
+    *families = (struct families){NULL, 0};
+    if (code != COLANDER_OK)
+        return code;
+    families->items =
+        calloc(members->count + 1, sizeof(struct colander_family *));
+    if (families->items == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory for the members of a union");
+    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
+        if (strcmp(name, ANY_FAMILY) != 0 &&
+            !union_may_have(members->stores[i], name))
+            continue;
+        code = colander_family_open(members->stores[i], name,
+                                    &families->items[families->count], err);
+        families->count += code == COLANDER_OK;
+    }
+    leave_members(view, members);
+    if (code != COLANDER_OK)
+        close_families(families);
+    return code;
+}
+
+/* What is done with the family of one member. */
+typedef enum colander_code visit_family(void *context,
+                                        struct colander_family *family,
+                                        struct colander_error *err);
+
+/* Calls `visit` for the family of each member, until it fails or *is_enough.
+ * A failure names the member. */
+static enum colander_code
+visit_members(const struct view *view, const char *name, visit_family *visit,
+              void *context, const bool *is_enough, struct colander_error *err)
+{
+    struct families families;
+    enum colander_code code = open_families(view, name, &families, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    for (size_t i = 0; i < families.count && code == COLANDER_OK; i++) {
+        if (is_enough != NULL && *is_enough)
+            break;
+        code = visit(context, families.items[i], err);
+        if (code == COLANDER_BUSY && view->how.is_partial)
+            code = union_missing_note(
+                (struct union_missing *)&view->missing,
+                strcmp(name, ANY_FAMILY) == 0 ? NULL : name,
+                colander_family_store(families.items[i]), err);
+        if (code != COLANDER_OK)
+            union_name_member(colander_family_store(families.items[i]), err);
+    }
+    close_families(&families);
+    return code;
+}
+
+/* ------------------------------------------------------------- families --- */
 
 static enum colander_code
 add_names(struct colander_names *names, const struct colander_names *more,
@@ -172,127 +254,28 @@ add_names(struct colander_names *names, const struct colander_names *more,
     return COLANDER_OK;
 }
 
-/* Adds a copy, in order, unless it is there. */
 static enum colander_code
-add_name(struct colander_names *names, const char *name, size_t size,
-         struct colander_error *err)
+visit_names(void *context, struct colander_family *family,
+            struct colander_error *err)
 {
-    char *copy = strndup(name, size);
-    const struct colander_names more = {&copy, 1};
+    struct colander_names more = {NULL, 0};
     enum colander_code code =
-        copy == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
-                     : add_names(names, &more, err);
+        colander_store_families(colander_family_store(family), &more, err);
 
-    free(copy);
+    if (code == COLANDER_OK)
+        code = add_names(context, &more, err);
+    colander_names_release(&more);
     return code;
 }
-
-/* Notes what the member stands for. */
-static enum colander_code
-note_missing(void *context, const char *family,
-             const struct colander_store *member, struct colander_error *err)
-{
-    struct view *view = context;
-    const char *path = colander_store_path(member);
-    const char *word = union_member_parts(member);
-    enum colander_code code = COLANDER_OK;
-
-    pthread_mutex_lock(&view->unified->mutex);
-    if (word == NULL)
-        code = add_name(&view->missing, path, strlen(path), err);
-    while (word != NULL && code == COLANDER_OK) {
-        const size_t size = strcspn(++word, " ");
-
-        if (union_is_part_of(word, family))
-            code = add_name(&view->missing, word, size, err);
-        word = strchr(word, ' ');
-    }
-    pthread_mutex_unlock(&view->unified->mutex);
-    return code;
-}
-
-enum colander_code
-colander_union_missing(struct colander_store *store,
-                       struct colander_names *names, struct colander_error *err)
-{
-    struct view *view = store->source.context;
-    enum colander_code code = COLANDER_OK;
-
-    *names = (struct colander_names){NULL, 0};
-    pthread_mutex_lock(&view->unified->mutex);
-    for (size_t i = 0; i < view->missing.count && code == COLANDER_OK; i++)
-        code = add_name(names, view->missing.names[i],
-                        strlen(view->missing.names[i]), err);
-    pthread_mutex_unlock(&view->unified->mutex);
-    if (code != COLANDER_OK)
-        colander_names_release(names);
-    return code;
-}
-
-/* --------------------------------------------------------------- visits --- */
-
-/* What is done with the family of one member. */
-typedef enum colander_code visit_family(void *context,
-                                        struct colander_family *family,
-                                        struct colander_error *err);
-
-/* Calls `visit` for the family of each member, until it fails or *is_enough.
- * A failure names the member. */
-static enum colander_code
-visit_members(const struct view *view, const char *name, visit_family *visit,
-              void *context, const bool *is_enough, struct colander_error *err)
-{
-    struct members *members;
-    enum colander_code code = take_members(view, &members, err);
-
-    if (code != COLANDER_OK)
-        return code;
-
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_family *family;
-
-        if (is_enough != NULL && *is_enough)
-            break;
-        if (!union_may_have(members->stores[i], name))
-            continue;
-        code = colander_family_open(members->stores[i], name, &family, err);
-        if (code == COLANDER_OK)
-            code = visit(context, family, err);
-        if (code == COLANDER_BUSY && view->how.is_partial)
-            code = note_missing((struct view *)view, name, members->stores[i],
-                                err);
-        if (code != COLANDER_OK)
-            union_name_member(members->stores[i], err);
-        colander_family_close(family);
-    }
-    leave_members(view, members);
-    return code;
-}
-
-/* ------------------------------------------------------------- families --- */
 
 static enum colander_code
 list_families(void *context, struct colander_names *names,
               struct colander_error *err)
 {
-    const struct view *view = context;
-    struct members *members;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code;
 
     *names = (struct colander_names){NULL, 0};
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_names more = {NULL, 0};
-
-        code = colander_store_families(members->stores[i], &more, err);
-        if (code == COLANDER_OK)
-            code = add_names(names, &more, err);
-        else if (code == COLANDER_BUSY && view->how.is_partial)
-            code = note_missing(context, NULL, members->stores[i], err);
-        colander_names_release(&more);
-    }
-    leave_members(context, members);
+    code = visit_members(context, ANY_FAMILY, visit_names, names, NULL, err);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -302,20 +285,21 @@ static enum colander_code
 take_snapshot(void *context, struct colander_snapshot **snapshot,
               struct colander_error *err)
 {
-    struct members *members;
+    struct families families;
     struct colander_snapshot **parts;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code =
+        open_families(context, ANY_FAMILY, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
     if (code != COLANDER_OK)
         return code;
-    parts = calloc(members->count + 1, sizeof(*parts));
+    parts = calloc(families.count + 1, sizeof(*parts));
     if (parts == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot take a snapshot");
-    for (; code == COLANDER_OK && count < members->count; count++) {
-        code =
-            colander_store_snapshot(members->stores[count], &parts[count], err);
+    for (; code == COLANDER_OK && count < families.count; count++) {
+        code = colander_store_snapshot(
+            colander_family_store(families.items[count]), &parts[count], err);
         if (code != COLANDER_OK)
             break;
     }
@@ -325,7 +309,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
         while (count > 0)
             colander_snapshot_release(parts[--count]);
     free(parts);
-    leave_members(context, members);
+    close_families(&families);
     return code;
 }
 
@@ -333,11 +317,7 @@ static enum colander_code
 visit_exists(void *context, struct colander_family *family,
              struct colander_error *err)
 {
-    bool *exists = context;
-
-    (void)err;
-    *exists = colander_family_exists(family);
-    return COLANDER_OK;
+    return colander_family_exists_there(family, context, err);
 }
 
 static enum colander_code
@@ -617,20 +597,34 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
-    const struct view *view = context;
-    const struct union_losses losses = {note_missing, context};
-    struct members *members;
+    struct view *view = context;
+    struct families families;
     struct union_find *created = NULL;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code = open_families(context, family, &families, err);
 
     *find = NULL;
-    if (code != COLANDER_OK)
-        return code;
-    code =
-        union_find_open(members->stores, members->count, family, query,
-                        view->how.is_partial ? &losses : NULL, &created, err);
-    leave_members(context, members);
+    if (code == COLANDER_OK)
+        code = union_find_open(families.items, families.count, query,
+                               view->how.is_partial ? &view->missing : NULL,
+                               &created, err);
     *find = created;
+    return code;
+}
+
+static enum colander_code
+open_group(void *context, const char *family,
+           const struct colander_query *query, struct colander_groups *groups,
+           void **group, struct colander_error *err)
+{
+    struct families families;
+    struct union_group *created = NULL;
+    enum colander_code code = open_families(context, family, &families, err);
+
+    *group = NULL;
+    if (code == COLANDER_OK)
+        code = union_group_open(families.items, families.count, query, groups,
+                                &created, err);
+    *group = created;
     return code;
 }
 
@@ -648,7 +642,7 @@ closed(void *context)
         pthread_mutex_destroy(&unified->mutex);
         free(unified);
     }
-    colander_names_release(&view->missing);
+    colander_names_release(&view->missing.names);
     for (size_t i = 0; i < view->end_count; i++)
         free(view->ends[i]);
     free(view);
@@ -671,6 +665,9 @@ static const struct colander_source functions = {
     .find_pause = union_find_pause,
     .find_explain = union_find_explain,
     .find_close = union_find_close,
+    .group = open_group,
+    .group_finish = union_group_finish,
+    .group_close = union_group_close,
 };
 
 /* Opens a store that has what the view has, which it takes. */
@@ -680,6 +677,8 @@ open_view(struct view *view, struct colander_store **store,
 {
     struct colander_source source = functions;
 
+    if (view->how.is_partial)
+        source.group = NULL; /* rows are grouped here */
     source.context = view;
     source.name = view->unified->name;
     return colander_store_open_source(&source, store, err);
@@ -733,10 +732,19 @@ colander_union_open_view(struct colander_store *whole,
                              "cannot open a view of '%s'", all->unified->name);
     created->unified = all->unified;
     created->how = *how;
+    pthread_mutex_init(&created->missing.mutex, NULL);
     pthread_mutex_lock(&all->unified->mutex);
     created->change_count = all->unified->change_count;
     pthread_mutex_unlock(&all->unified->mutex);
     return open_view(created, view, err);
+}
+
+enum colander_code
+colander_union_missing(struct colander_store *view,
+                       struct colander_names *names, struct colander_error *err)
+{
+    return union_missing_list(&((struct view *)view->source.context)->missing,
+                              names, err);
 }
 
 enum colander_code
@@ -783,7 +791,7 @@ colander_union_replace(struct colander_store *store,
     unified->members = new;
     unified->change_count +=
         old->count != count ||
-        memcmp(old->stores, new->stores, count * sizeof(*new->stores)) != 0;
+        memcmp(old->stores, new->stores, count * sizeof(new->stores[0])) != 0;
     while (old->users > 0)
         pthread_cond_wait(&unified->left, &unified->mutex);
     pthread_mutex_unlock(&unified->mutex);

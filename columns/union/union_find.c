@@ -8,18 +8,16 @@
 
 /* The find in one member. */
 struct part {
-    struct colander_store *store;
     struct colander_family *family;
     struct colander_cursor *cursor; /* NULL: it was lost when it began */
-    bool is_lost;                   /* or has no rows of the family */
-    struct colander_result row;     /* that is next, of a part in the heap */
+    bool is_lost;
+    struct colander_result row; /* that is next, of a part in the heap */
 };
 
 struct union_find {
     bool is_reverse;
-    bool is_paused;  /* a failure with BUSY may be only that */
-    bool has_losses; /* instead of failures: */
-    struct union_losses losses;
+    bool is_paused; /* a failure with BUSY may be only that */
+    struct union_missing *missing;
     size_t part_count;
     struct part *parts;
 
@@ -44,61 +42,21 @@ is_before(const void *a, const void *b, const void *context)
     return find->is_reverse ? order > 0 : order < 0;
 }
 
-const char *
-union_member_parts(const struct colander_store *store)
-{
-    const char *path = colander_store_path(store);
-
-    return path[0] == '/' ? NULL : strchr(path, ' ');
-}
-
-bool
-union_is_part_of(const char *part, const char *family)
-{
-    const size_t size = strcspn(part, "/ ");
-
-    return family == NULL || (strncmp(family, part, size) == 0 &&
-                              (family[size] == '\0' || family[size] == '.'));
-}
-
-bool
-union_may_have(const struct colander_store *store, const char *family)
-{
-    const char *word = union_member_parts(store);
-
-    if (word == NULL)
-        return true;
-    for (; word != NULL; word = strchr(word, ' ')) {
-        if (union_is_part_of(++word, family))
-            return true;
-    }
-    return false;
-}
-
-void
-union_name_member(const struct colander_store *store,
-                  struct colander_error *err)
-{
-    const char *parts = union_member_parts(store);
-
-    colander_error_context(
-        err, "%.200s", parts == NULL ? colander_store_path(store) : parts + 1);
-}
-
-/* Goes on without a part that has failed with `code`, if losses are allowed. */
+/* Goes on without a part that has failed with `code`, if that is allowed. */
 static enum colander_code
 lose(struct union_find *find, struct part *part, enum colander_code code,
      struct colander_error *err)
 {
+    const struct colander_store *store = colander_family_store(part->family);
+
     if (code != COLANDER_BUSY || find->is_paused)
         return code;
-    if (!find->has_losses) {
-        union_name_member(part->store, err);
+    if (find->missing == NULL) {
+        union_name_member(store, err);
         return code;
     }
-    code =
-        find->losses.note(find->losses.context,
-                          colander_family_name(part->family), part->store, err);
+    code = union_missing_note(find->missing, colander_family_name(part->family),
+                              store, err);
     part->is_lost = code == COLANDER_OK; /* others may cancel its cursor */
     return code;
 }
@@ -176,10 +134,19 @@ union_find_next(void *context, bool *is_row, struct colander_result *result,
 
 /* ------------------------------------------------------------ the finds --- */
 
+/* Frees families that no find has taken. */
+static void
+release_families(struct colander_family **families, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        colander_family_close(families[i]);
+    free(families);
+}
+
 enum colander_code
-union_find_open(struct colander_store *const *stores, size_t count,
-                const char *family, const struct colander_query *query,
-                const struct union_losses *losses, struct union_find **find,
+union_find_open(struct colander_family **families, size_t count,
+                const struct colander_query *query,
+                struct union_missing *missing, struct union_find **find,
                 struct colander_error *err)
 {
     struct union_find *created = calloc(1, sizeof(*created));
@@ -188,32 +155,24 @@ union_find_open(struct colander_store *const *stores, size_t count,
     *find = created;
     if (created != NULL) {
         created->is_reverse = query->is_reverse;
-        created->has_losses = losses != NULL;
-        if (losses != NULL)
-            created->losses = *losses;
-        created->part_count = count;
+        created->missing = missing;
         created->parts = calloc(count + 1, sizeof(*created->parts));
         created->heap = calloc(count + 1, sizeof(*created->heap));
     }
     if (created == NULL || created->parts == NULL || created->heap == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        struct part *part = &created->parts[i];
+        struct part *part = &created->parts[created->part_count++];
 
-        part->store = stores[i];
-        part->is_lost = !union_may_have(stores[i], family);
-        if (part->is_lost)
-            continue;
-        code = colander_family_open(stores[i], family, &part->family, err);
-        if (code == COLANDER_OK) {
-            code =
-                colander_family_find(part->family, query, &part->cursor, err);
-            if (code != COLANDER_OK)
-                code = lose(created, part, code, err);
-        }
-        if (code != COLANDER_OK && code != COLANDER_BUSY)
-            union_name_member(stores[i], err);
+        part->family = families[i];
+        families[i] = NULL;
+        code = colander_family_find(part->family, query, &part->cursor, err);
+        if (code == COLANDER_BUSY)
+            code = lose(created, part, code, err);
+        else if (code != COLANDER_OK)
+            union_name_member(colander_family_store(part->family), err);
     }
+    release_families(families, count);
     if (code != COLANDER_OK && created != NULL) {
         union_find_close(created);
         *find = NULL;
@@ -226,7 +185,7 @@ union_find_close(void *context)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count && find->parts != NULL; i++) {
+    for (size_t i = 0; i < find->part_count; i++) {
         colander_cursor_close(find->parts[i].cursor);
         colander_family_close(find->parts[i].family);
     }
@@ -289,24 +248,38 @@ union_find_pause(void *context, uint64_t time_us)
 /* ------------------------------------------------------------- explain --- */
 
 void
-union_find_explain(const void *context, struct colander_explain *explain)
+union_explain_begin(struct colander_explain *explain)
 {
-    const struct union_find *find = context;
-    bool is_first = true;
-
     memset(explain, 0, sizeof(*explain));
     explain->plan = COLANDER_PLAN_NOTHING;
     explain->reason = "the union has no members";
+}
+
+void
+union_explain_add(struct colander_explain *explain,
+                  const struct colander_explain *member)
+{
+    struct colander_explain one = *member;
+
+    if (one.store_count == 0) {
+        one.store_count = 1;
+        one.stores_pruned = one.plan == COLANDER_PLAN_NOTHING;
+    }
+    colander_explain_add(explain, &one);
+}
+
+void
+union_find_explain(const void *context, struct colander_explain *explain)
+{
+    const struct union_find *find = context;
+
+    union_explain_begin(explain);
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 
         if (find->parts[i].cursor == NULL)
             continue;
         colander_cursor_explain(find->parts[i].cursor, &part);
-        if (is_first)
-            *explain = part;
-        else
-            colander_explain_add(explain, &part);
-        is_first = false;
+        union_explain_add(explain, &part);
     }
 }

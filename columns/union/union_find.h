@@ -6,40 +6,18 @@
 #ifndef COLANDER_COLUMNS_UNION_FIND_H
 #define COLANDER_COLUMNS_UNION_FIND_H
 
-#include "columns/columns.h"
+#include "columns/union/union_missing.h"
 
 struct union_find;
 
-/* Gets the stores that a find goes on without, as they fail with BUSY. */
-struct union_losses {
-    enum colander_code (*note)(void *context, const char *family,
-                               const struct colander_store *store,
-                               struct colander_error *err);
-    void *context;
-};
-
-/* Begins a find in the family of each store. All are begun before the first one
- * is asked for a row. `losses` NULL: one that fails is the end. */
+/* Begins a find in each family. All are begun before the first one is asked for
+ * a row. The families and their list are taken. `missing` gets those that the
+ * find goes on without, as they fail with BUSY; NULL: then it fails. */
 COLANDER_CHECKED enum colander_code
-union_find_open(struct colander_store *const *stores, size_t count,
-                const char *family, const struct colander_query *query,
-                const struct union_losses *losses, struct union_find **find,
+union_find_open(struct colander_family **families, size_t count,
+                const struct colander_query *query,
+                struct union_missing *missing, struct union_find **find,
                 struct colander_error *err);
-
-/* Returns what a store stands for, with a blank before each; NULL: all that it
- * has. */
-const char *union_member_parts(const struct colander_store *store);
-
-/* Whether the family (NULL: any) has rows in the partition that a text begins
- * with. */
-bool union_is_part_of(const char *part, const char *family);
-
-/* Whether a store may have rows of the family. */
-bool union_may_have(const struct colander_store *store, const char *family);
-
-/* Puts what a store stands for, or its path, before the message. */
-void union_name_member(const struct colander_store *store,
-                       struct colander_error *err);
 
 /* What follows are functions of a source (source.h). */
 
@@ -57,5 +35,10 @@ void union_find_pause(void *find, uint64_t time_us);
 void union_find_explain(const void *find, struct colander_explain *explain);
 
 void union_find_close(void *find);
+
+/* Explains a union without members, to which each of them is added. */
+void union_explain_begin(struct colander_explain *explain);
+void union_explain_add(struct colander_explain *explain,
+                       const struct colander_explain *member);
 
 #endif

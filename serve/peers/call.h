@@ -51,10 +51,15 @@ struct call {
     const atomic_bool *is_cancelled; /* may be NULL */
     const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
     bool is_paused;                  /* that is why the last wait has failed */
+    const struct colander_groups *groups; /* may be cancelled; NULL: none */
 };
 
 /* Frees the connections that are kept. */
 void call_free_idle(struct peer_store *store);
+
+/* Replaces the body by the frames that each begins with. */
+COLANDER_CHECKED enum colander_code call_begin_body(struct call *call,
+                                                    struct colander_error *err);
 
 /* Begins to ask, with the frames in the body. Does not wait. */
 COLANDER_CHECKED enum colander_code call_begin(struct call *call,
@@ -68,6 +73,18 @@ COLANDER_CHECKED enum colander_code call_next_frame(struct call *call,
                                                     uint8_t *kind,
                                                     struct colander_slice *data,
                                                     struct colander_error *err);
+
+/* Takes a frame. Fails with INVALID, without a message, if it makes no
+ * sense. */
+typedef enum colander_code call_take(void *context, uint8_t kind,
+                                     struct colander_slice data,
+                                     struct colander_error *err);
+
+/* Passes on all frames but the last. */
+COLANDER_CHECKED enum colander_code call_take_all(struct call *call,
+                                                  call_take *take,
+                                                  void *context,
+                                                  struct colander_error *err);
 
 /* Whether the last failure was only a pause. Forgets it. */
 bool call_is_paused(struct call *call);

@@ -7,6 +7,8 @@
 #include "core/bytes.h"
 #include "core/clock.h"
 #include "serve/peers/call.h"
+#include "serve/peers/explanation.h"
+#include "serve/peers/peer_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,48 +18,16 @@
 
 /* --------------------------------------------------------------- values --- */
 
-/* Takes a frame of an answer that is not rows. */
-typedef enum colander_code take_value(void *context, uint8_t kind,
-                                      struct colander_slice data,
-                                      struct colander_error *err);
-
-static enum colander_code
-begin_body(struct call *call, struct colander_error *err)
-{
-    const struct colander_buffer *scope = &call->store->scope;
-
-    colander_buffer_clear(&call->body);
-    return scope->size == 0 ? COLANDER_OK
-                            : colander_buffer_append(&call->body, scope->data,
-                                                     scope->size, err);
-}
-
 /* Asks, and passes on what is answered. The caller releases the call. */
 static enum colander_code
-ask(struct call *call, const char *what, const char *family, take_value *take,
+ask(struct call *call, const char *what, const char *family, call_take *take,
     void *context, struct colander_error *err)
 {
     enum colander_code code = call_begin(call, what, family, err);
-    bool is_end = false;
 
-    while (code == COLANDER_OK && !is_end) {
-        struct colander_slice data;
-        uint8_t kind;
-
-        code = call_next_frame(call, &kind, &data, err);
-        if (code != COLANDER_OK)
-            break;
-        is_end = kind == PEER_END;
-        if (kind == PEER_FAILURE)
-            code = call_fail_as(call, data, err);
-        else if (!is_end)
-            code = take(context, kind, data, err);
-        if (code == COLANDER_INVALID && kind != PEER_FAILURE)
-            code = call_fail_malformed(call, err);
-    }
     if (code == COLANDER_OK)
-        code = call_finish(call, err);
-    return code;
+        code = call_take_all(call, take, context, err);
+    return code == COLANDER_OK ? call_finish(call, err) : code;
 }
 
 static enum colander_code
@@ -84,7 +54,7 @@ families(void *context, struct colander_names *names,
          struct colander_error *err)
 {
     struct call call = {.store = context};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     *names = (struct colander_names){NULL, 0};
     if (code == COLANDER_OK)
@@ -107,7 +77,7 @@ snapshot(void *context, struct colander_snapshot **snapshot,
 }
 
 struct numbers {
-    uint64_t list[1 + PEER_EXPLAIN_COUNT];
+    uint64_t list[4 + 2 * COLANDER_LEVELS_MAX];
     size_t count;
 };
 
@@ -132,7 +102,7 @@ ask_numbers(struct peer_store *store, const char *what, const char *family,
             size_t wanted, struct numbers *numbers, struct colander_error *err)
 {
     struct call call = {.store = store};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     numbers->count = 0;
     if (code == COLANDER_OK)
@@ -222,7 +192,7 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
 {
     struct call call = {.store = context};
     struct values values = {.list = keys, .max = count};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     if (code == COLANDER_OK)
         code = append_count(&call, count, err);
@@ -239,7 +209,7 @@ mark(void *context, const char *family, struct colander_slice name,
 {
     struct call call = {.store = context};
     struct values values = {.list = value, .max = 1};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     if (code == COLANDER_OK)
         code = peer_append(&call.body, PEER_MARK, name, err);
@@ -259,7 +229,7 @@ get_some(struct peer_store *store, const char *family,
 {
     struct call call = {.store = store};
     struct values values = {.list = rows, .found = found, .max = count};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         code = peer_append(&call.body, PEER_KEY, keys[i], err);
@@ -315,7 +285,7 @@ order_bound(void *context, const char *family, const char *path,
     struct values values = {.list = &key, .max = 1};
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     size_t count = 0;
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, err);
 
     if (code == COLANDER_OK)
         code =
@@ -365,35 +335,18 @@ struct peer_find {
     struct colander_explain explain;
 };
 
-/* Reasons are static texts, so that of the server cannot be passed on. */
-static const char *
-reason_of(enum colander_plan plan)
-{
-    switch (plan) {
-    case COLANDER_PLAN_SCAN:
-        return "another process scans";
-    case COLANDER_PLAN_CANDIDATES:
-        return "value filters of another process know the rows";
-    case COLANDER_PLAN_NOTHING:
-        break;
-    }
-    return "another process has nothing to read";
-}
-
 static enum colander_code
 begin_find(struct peer_find *find, const struct colander_slice *sought,
            struct colander_error *err)
 {
-    enum colander_code code = begin_body(&find->call, err);
+    enum colander_code code = call_begin_body(&find->call, err);
 
     if (code == COLANDER_OK)
         code = peer_append(&find->call.body, PEER_QUERY,
                            colander_buffer_slice(&find->query), err);
     if (code == COLANDER_OK && sought != NULL)
         code = peer_append(&find->call.body, PEER_SOUGHT, *sought, err);
-    memset(&find->explain, 0, sizeof(find->explain));
-    find->explain.plan = COLANDER_PLAN_NOTHING;
-    find->explain.reason = "another process has not answered yet";
+    explanation_begin(&find->explain);
     find->is_end = false;
     find->code = COLANDER_OK;
     return code == COLANDER_OK
@@ -493,27 +446,6 @@ take_row(struct peer_find *find, struct colander_slice data,
     return is_bad ? call_fail_malformed(&find->call, err) : code;
 }
 
-static void
-take_explanation(struct peer_find *find, uint8_t kind,
-                 struct colander_slice data)
-{
-    struct colander_explain *explain = &find->explain;
-    struct numbers numbers = {.count = 0};
-
-    if (kind == PEER_NUMBERS &&
-        take_numbers(&numbers, kind, data, NULL) == COLANDER_OK &&
-        numbers.count == 1 + PEER_EXPLAIN_COUNT &&
-        numbers.list[0] <= COLANDER_PLAN_NOTHING) {
-        explain->plan = (enum colander_plan)numbers.list[0];
-        explain->reason = reason_of(explain->plan);
-        memcpy(&explain->rows_expected, numbers.list + 1,
-               PEER_EXPLAIN_COUNT * sizeof(uint64_t));
-    }
-    if (kind == PEER_WORDS)
-        (void)snprintf(explain->some_words, sizeof(explain->some_words), "%.*s",
-                       (int)data.size, (const char *)data.data);
-}
-
 static enum colander_code
 next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
          struct colander_error *err)
@@ -534,7 +466,7 @@ next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
             code = take_row(find, data, result, err);
             *is_row = code == COLANDER_OK;
         } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
-            take_explanation(find, kind, data);
+            explanation_take(&find->explain, kind, data);
         } else if (!find->is_end && kind != PEER_ALIVE) {
             code = call_fail_malformed(&find->call, err);
         }
@@ -703,6 +635,9 @@ peer_store_open(const struct peer_store_options *options,
         .find_pause = find_pause,
         .find_explain = find_explain,
         .find_close = find_close,
+        .group = peer_groups_open,
+        .group_finish = peer_groups_finish,
+        .group_close = peer_groups_close,
     };
 
     *store = NULL;

@@ -35,8 +35,7 @@ cluster_nodes_open(const struct cluster_definition *cluster,
         .brokers = {.settings = (const char *const *)cluster->settings.items,
                     .setting_count = cluster->settings.count,
                     .settings_file = settings_file},
-        .cluster = cluster->id,
-        .is_silent = true,
+        .cluster = cluster->id, /* without a name it only listens */
     };
     enum colander_code code = COLANDER_OK;
 

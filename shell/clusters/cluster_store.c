@@ -81,7 +81,8 @@ open_older(struct cluster_store *store, struct part *part, const char *address,
            const struct colander_error *damage, struct colander_error *err)
 {
     struct numbers numbers = {NULL, 0, 0};
-    enum colander_code code = cluster_list(address, note_number, &numbers, err);
+    enum colander_code code =
+        cluster_list(address, NULL, note_number, &numbers, err);
     bool is_open = false;
 
     for (size_t i = numbers.count;

@@ -7,6 +7,7 @@
 #include "cluster/definition.h"
 #include "columns/words.h"
 #include "shell/broker_options.h"
+#include "shell/clusters/cluster_retain.h"
 #include "shell/clusters/cluster_status.h"
 #include "shell/command.h"
 #include "shell/interrupt.h"
@@ -19,8 +20,11 @@
 
 #define RETENTION_SECONDS ((int64_t)7 * 86400)
 #define RETENTION_MAX ((int64_t)100 * 365 * 86400)
+#define MEMBERS_SECONDS 3600 /* the same, of the topic of the members */
 #define REPLICAS 2
 #define STATUS_WAIT_MS 10000 /* for brokers */
+#define NODES_SECONDS 3      /* nodes are waited for, */
+#define NODES_SECONDS_MAX 600
 
 struct cluster_command {
     struct session *session;
@@ -240,6 +244,8 @@ run_create(struct cluster_command *command, struct colander_error *err)
     command->wanted.partition_count = 1;
     if (code == COLANDER_OK)
         code = read_topic(command, err);
+    if (!arguments_has(command->arguments, "log-retention"))
+        command->wanted.retention_seconds = MEMBERS_SECONDS;
     if (code == COLANDER_OK)
         code = cluster_may_create(command->address, &definition, err);
     if (code == COLANDER_OK)
@@ -419,22 +425,86 @@ run_family(struct cluster_command *command, struct colander_error *err)
     return code;
 }
 
+/* --------------------------------------------------------------- retain --- */
+
+static enum colander_code
+run_retain(struct cluster_command *command, struct colander_error *err)
+{
+    enum colander_code code = open_cluster(command, err);
+
+    return code == COLANDER_OK
+               ? cluster_retain(command->session, command->arguments,
+                                command->cluster, &command->brokers.options,
+                                &command->report, err)
+               : code;
+}
+
 /* --------------------------------------------------------------- status --- */
+
+static enum colander_code
+read_wait(const struct arguments *arguments, unsigned *wait_ms,
+          struct colander_error *err)
+{
+    const char *text = arguments_value(arguments, "wait");
+    int64_t seconds = NODES_SECONDS;
+
+    if (text != NULL &&
+        (!colander_duration_read(colander_slice_text(text), &seconds) ||
+         seconds <= 0 || seconds > NODES_SECONDS_MAX))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--wait must be a time such as 10s, at most ten "
+                             "minutes, not '%s'",
+                             text);
+    *wait_ms = (unsigned)seconds * 1000;
+    return COLANDER_OK;
+}
+
+/* Finds the cluster of the node in whose server a client's command runs. */
+static enum colander_code
+find_cluster(struct cluster_command *command, struct colander_error *err)
+{
+    const struct session *session = command->session;
+    const struct topic_broker_options *known = session->cluster_brokers;
+
+    if (session->client == NULL)
+        return COLANDER_OK;
+    if (session->cluster == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "this server is not a node of a cluster");
+    if (arguments_has(command->arguments, "set") ||
+        arguments_has(command->arguments, "settings"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--set and --settings are those of the node");
+    command->address = session->cluster;
+    command->brokers.options = *known;
+    return COLANDER_OK;
+}
 
 static enum colander_code
 run_status(struct cluster_command *command, struct colander_error *err)
 {
-    bool is_damaged = false;
-    enum colander_code code = open_cluster(command, err);
+    struct cluster_status_options options = {
+        .session = command->session,
+        .brokers = &command->brokers.options,
+        .is_json = arguments_has(command->arguments, "json"),
+    };
+    struct cluster_status_found found = {false, 0};
+    enum colander_code code =
+        read_wait(command->arguments, &options.wait_ms, err);
 
+    if (code == COLANDER_OK)
+        code = find_cluster(command, err);
+    if (code == COLANDER_OK)
+        code = open_cluster(command, err);
+    options.cluster = command->cluster;
     command->brokers.options.wait_ms = STATUS_WAIT_MS;
     if (code == COLANDER_OK)
-        code = cluster_status_print(
-            command->session, command->cluster, &command->brokers.options,
-            arguments_has(command->arguments, "json"), &is_damaged, err);
-    if (code == COLANDER_OK && is_damaged)
+        code = cluster_status_print(&options, &found, err);
+    if (code == COLANDER_OK && found.is_damaged)
         code =
             COLANDER_FAIL(err, COLANDER_CORRUPT, "something could not be read");
+    else if (code == COLANDER_OK && found.lack_count > 0)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "something is missing");
     return code;
 }
 
@@ -451,11 +521,17 @@ static const char *const family_options[] = {
     "log-retention", "set",      "settings", NULL,
 };
 
-static const char *const status_options[] = {"json", "set", "settings", NULL};
+static const char *const retain_options[] = {
+    "older-than", "before", "time", "yes", "set", "settings", NULL,
+};
+
+static const char *const status_options[] = {"json", "wait", "set", "settings",
+                                             NULL};
 
 static const struct action actions[] = {
     {"create", create_options, 2, run_create},
     {"family", family_options, 3, run_family},
+    {"retain", retain_options, 3, run_retain},
     {"status", status_options, 2, run_status},
     {NULL, NULL, 0, NULL},
 };
@@ -471,8 +547,8 @@ find_action(const struct arguments *arguments, const struct action **action,
     *action = found;
     if (found->name == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "'cluster %s' is not known: create, family or "
-                             "status",
+                             "'cluster %s' is not known: create, family, "
+                             "retain or status",
                              arguments->words[0]);
     if (arguments->word_count < found->word_count)
         return COLANDER_FAIL(err, COLANDER_INVALID, "NAME is missing");
@@ -480,6 +556,23 @@ find_action(const struct arguments *arguments, const struct action **action,
         return COLANDER_FAIL(err, COLANDER_INVALID, "unexpected argument '%s'",
                              arguments->words[found->word_count]);
     return check_options(found, arguments, err);
+}
+
+/* Has a node do it, whose address is the second word. */
+static enum session_exit
+run_at_node(struct session *session, const struct arguments *arguments)
+{
+    struct arguments shifted = *arguments;
+    enum session_exit status = SESSION_FINE;
+
+    if (strcmp(arguments->words[0], "status") != 0)
+        return session_complain(session, SESSION_USAGE,
+                                "a node only shows the status: 'cluster %s' "
+                                "needs the address of the cluster",
+                                arguments->words[0]);
+    arguments_shift(&shifted);
+    (void)command_run_elsewhere(session, &shifted, &status);
+    return status;
 }
 
 static enum session_exit
@@ -493,9 +586,17 @@ run_cluster(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum colander_code code = find_action(arguments, &action, &err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && session->client == NULL &&
+        command_is_elsewhere(command.address))
+        return run_at_node(session, arguments);
+    if (code == COLANDER_OK && session->client != NULL &&
+        action->run != run_status)
+        code = COLANDER_FAIL(&err, COLANDER_INVALID,
+                             "a node only shows the status");
+    if (code == COLANDER_OK && session->client == NULL)
         code = broker_options_read(&command.brokers, arguments, NULL, &err);
-    interrupt_ends_program();
+    if (session->client == NULL)
+        interrupt_ends_program();
     if (code == COLANDER_OK)
         code = action->run(&command, &err);
     if (code == COLANDER_OK)
@@ -545,18 +646,28 @@ static const struct argument_option options[] = {
            "(default: 3, or all if there are fewer)"),
     OPTION("log-retention", "TIME",
            "how long brokers keep records of a new topic, such as\n"
-           "36h (default: 7d)"),
+           "36h (default: 7d; of NAME-members: 1h)"),
+    OPTION_GROUP("of retain"),
+    OPTION("older-than", "TIME",
+           "rows that are older go, by the clock of this machine,\n"
+           "such as 30d"),
+    OPTION("before", "TIME", "rows before that time go, such as 2026-01-31"),
+    OPTION("time", "COL", "the column with the times of rows"),
+    OPTION_FLAG("yes", "do not ask at a terminal"),
     OPTION_GROUP("of all"),
     OPTION_BROKERS,
     OPTION_GROUP("of status"),
-    OPTION_FLAG("json", "print a line of JSON for the cluster, and one for\n"
-                        "each family"),
+    OPTION_FLAG("json", "print a line of JSON for the cluster, one for each\n"
+                        "family, and one for what is missing"),
+    OPTION("wait", "DURATION",
+           "for nodes that were there, and may be gone: longer than\n"
+           "a fifth of what they have as --lost-after (default: 3s)"),
     OPTIONS_END,
 };
 
 const struct command command_cluster = {
     .name = "cluster",
-    .words = "create|family|status ADDRESS [NAME] [OPTION...]",
+    .words = "create|family|retain|status ADDRESS [NAME] [OPTION...]",
     .summary = "create a cluster, define its families, show what is there",
     .help =
         "A cluster is at ADDRESS, s3://BUCKET/PREFIX or file:///PATH, where\n"
@@ -572,18 +683,29 @@ const struct command command_cluster = {
         "family defines the family NAME: its topic, which is created, and how\n"
         "records there become rows. A definition never changes.\n"
         "\n"
-        "status shows the families, and of each partition the newest "
-        "checkpoint\n"
-        "and the offsets that the log has. The exit status is 4 if something\n"
-        "cannot be read.\n",
+        "retain deletes the old rows of the family NAME: it sends a record to\n"
+        "all partitions of its topic, by which each node deletes the same "
+        "rows.\n"
+        "\n"
+        "status shows the nodes that are alive, the families, and of each\n"
+        "partition which nodes have it and how far they are, the newest\n"
+        "checkpoint, and the offsets that the log has. Then it says what is\n"
+        "missing, and what to do. The exit status is 4 if something cannot be\n"
+        "read, and 1 if something is missing. ADDRESS may be that of a node,\n"
+        "http://HOST:PORT, which then looks.\n",
     .examples =
         "  colander cluster create s3://bucket/prod --log "
         "kafka://b1:9092,b2:9092\n"
         "  colander cluster family s3://bucket/prod tweets --partitions 16 \\\n"
         "      --key id --schema tweet\n"
-        "  colander cluster status s3://bucket/prod\n",
+        "  colander cluster retain s3://bucket/prod tweets --older-than 30d "
+        "\\\n"
+        "      --time created_at\n"
+        "  colander cluster status s3://bucket/prod\n"
+        "  colander cluster status http://10.0.0.7:7411\n",
     .options = options,
     .store = COMMAND_OPENS,
+    .runs_at_node = true,
     .word_count_min = 2,
     .word_count_max = 3,
     .run = run_cluster,

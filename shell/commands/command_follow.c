@@ -106,6 +106,10 @@ summarize(struct follow_command *command)
                    NUMBER_OF(stats->patch_count, "patch record"));
     if (stats->delete_count > 0)
         report_add(&report, "; %s", NUMBER_OF(stats->delete_count, "delete"));
+    if (stats->retain_count > 0)
+        report_add(&report, "; %s, which deleted %s",
+                   NUMBER_OF(stats->retain_count, "retain record"),
+                   NUMBER_OF(stats->expired_count, "row"));
     report_add(&report, "; %s behind, in %s", NUMBER_OF(state.lag, "record"),
                NUMBER_OF(state.partition_count, "partition"));
     if (state.sent_twice > 0)
@@ -335,7 +339,8 @@ const struct command command_follow = {
         "FAMILY.rejects, with the reason, under its topic, partition and\n"
         "offset. One with the header op: patch or op: delete patches or\n"
         "deletes the row of its key, and a null deletes the row whose key is\n"
-        "the text of its Kafka key. If records were removed before they were "
+        "the text of its Kafka key. One with op: retain deletes old rows. If "
+        "records were removed before they were "
         "followed, or a\n"
         "topic was created again, follow says so and ends.\n",
     .examples =

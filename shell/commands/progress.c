@@ -141,7 +141,7 @@ progress_add_summary(const struct progress *progress,
 
     const uint64_t record_count = stats->new_count + stats->replaced_count +
                                   stats->kept_count + stats->reject_count +
-                                  stats->delete_count;
+                                  stats->delete_count + stats->retain_count;
 
     if (stats->knows_new && stats->replaced_count == 0)
         report_add(report, "%s loaded", NUMBER_OF(stats->row_count, "row"));

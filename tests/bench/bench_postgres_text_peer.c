@@ -141,7 +141,7 @@ ask(void *it, const struct bench_work_question *question)
 {
     const struct peer *peer = it;
 
-    return bench_postgres_ask(peer->connection, "question", question->value);
+    return bench_postgres_ask(peer->connection, "question", question);
 }
 
 const struct bench_peer bench_peer_postgres_texts = {

@@ -40,7 +40,8 @@ says_some 'No such configuration property: "no.such"'
 run 2 cluster create "$address" --log "kafka://$brokers" --key id
 says_some "^colander: cluster: --key is not an option of 'cluster create'$"
 run 2 cluster make "$address"
-says "colander: cluster: 'cluster make' is not known: create, family or status"
+says "colander: cluster: 'cluster make' is not known: create, family, \
+retain or status"
 run 0 cluster create "$address" --log "kafka://$brokers" --name prod \
     --topic prod-members --set client.rack=here
 prints "cluster  prod, created
@@ -111,6 +112,42 @@ family 1 --schema "$work/own.lua" --replicas 1 --on-duplicate keep
 says_some "defined otherwise, .*: replicas is '2', not '1', on_duplicate is 'replace', not 'keep', types is 'at=time', not ''"
 [ "$(ls "$place/families" | wc -l)" = 1 ] || complain "$(ls "$place/families")"
 
+# --- retain
+retain() { # STATUS [OPTION...]
+    run "$1" cluster retain "$address" tweets "${@:2}"
+}
+retain 2 --time at
+says_some 'which rows are old\? --older-than 30d, or --before TIME$'
+retain 2 --time at --older-than 30d --before 2026-01-01
+says_some 'which rows are old'
+retain 2 --time at --older-than soon
+says_some "older-than must be a time such as 30d or 36h, not 'soon'"
+retain 2 --time at --before 3026-01-01
+says_some 'before 3026-01-01 has not come yet, by the clock of this machine$'
+retain 2 --older-than 30d
+says_some 'which column has the times\? --time COL'
+retain 2 --older-than 30d --time 'a['
+says_some '^colander: cluster: --time: '
+retain 2 --older-than 30d --key at
+says_some "key is not an option of 'cluster retain'"
+run 1 cluster retain "$address" other --older-than 30d --time at
+brokers topic kept 3
+run 0 cluster family "$address" kept --topic kept --key id --type at=time
+put kept 0 '{"id":1,"at":"2026-01-01"}' '{"id":2,"at":"2026-02-01"}'
+put kept 2 '{"id":3,"at":"2026-01-01"}' '{"id":4,"at":"2999-02-01"}'
+run 0 cluster retain "$address" kept --before 2026-01-31 --time at
+prints "retain   kept: rows before 2026-01-31T00:00:00Z, by 'at', go: sent to 3 partitions"
+follow 0 kept --key id --type at=time
+says_some '^7 records read; 3 retain records, which deleted 2 rows; '
+put kept 0 '{"id":5,"at":"2026-01-01"}'
+follow 0 kept --key id --type at=time
+has rows '{"_key":2,"id":2,"at":"TIME"}' '{"_key":4,"id":4,"at":"2999-02-01T00:00:00Z"}' \
+    '{"_key":5,"id":5,"at":"TIME"}'
+run 0 cluster retain "$address" kept --older-than 1d --time at
+follow 0 kept --key id --type at=time
+has rows '{"_key":4,"id":4,"at":"2999-02-01T00:00:00Z"}'
+rm -rf "$store" "$place"/families/kept-*
+
 # --- status
 run 0 load "$store" rows - --key id
 put tweets 2 '{"id":1}' '{"id":2}'
@@ -118,23 +155,32 @@ brokers topic empty 1
 run 0 cluster family "$address" empty --topic empty
 run 0 backup "$store" "$address/partitions/tweets/0001"
 run 0 backup "$store" "$address/partitions/tweets/0001"
-run 0 cluster status "$address"
+run 1 cluster status "$address" # there is no node
+says 'colander: cluster: something is missing'
 sed -Ei 's/of 2[^ ]+Z \([0-9]+ (second|minute)s? ago\), [0-9.]+ (kB|bytes)/of TIME/' \
     "$work/out"
 prints "cluster  prod, 2 families
 log      kafka://$brokers
+nodes    none alive
 family   empty: topic empty, 1 partition, 2 replicas
   0000   no checkpoint; the log has offsets 0 to 0
 family   tweets: topic tweets, 4 partitions, 2 replicas, key id,at
   0000   no checkpoint; the log has offsets 0 to 0
-  0001   checkpoint 000002 of TIME; the log has offsets 0 to 0
+  0001   checkpoint at 1 of TIME; the log has offsets 0 to 0
   0002   no checkpoint; the log has offsets 0 to 2
-  0003   no checkpoint; the log has offsets 0 to 0"
-run 0 cluster status "$address" --json
+  0003   no checkpoint; the log has offsets 0 to 0
+missing  no node is alive, so no find is answered: start one with colander \
+serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"
+run 1 cluster status "$address" --json
 sed -Ei 's/"made":"2[^"]+Z","bytes":[0-9]+/"made":TIME/' "$work/out"
-prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members"}
-{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0}]}
-{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0},{"partition":1,"checkpoint":{"number":2,"made":TIME},"low":0,"high":0},{"partition":2,"low":0,"high":2},{"partition":3,"low":0,"high":0}]}'
+prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members","nodes":[]}
+{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]}]}
+{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]},{"partition":1,"checkpoint":{"number":2,"offset":1,"made":TIME},"low":0,"high":0,"nodes":[]},{"partition":2,"low":0,"high":2,"nodes":[]},{"partition":3,"low":0,"high":0,"nodes":[]}]}
+{"missing":["no node is alive, so no find is answered: start one with colander serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"]}'
+run 2 cluster status "$address" --wait 0s
+says_some '--wait must be a time such as 10s, at most ten minutes'
+run 2 cluster status "$address" --wait 11m
+says_some '--wait must be a time such as 10s, at most ten minutes'
 
 # --- damage
 list=$(ls "$place"/partitions/tweets/0001/backups/*2-*)
@@ -142,21 +188,22 @@ printf x | dd of="$list" bs=1 seek=20 conv=notrunc 2>"$work/hello"
 printf ' ' >>"$(ls "$place"/families/empty-*)"
 run 4 cluster status "$address"
 prints_some "^family +empty: 'families/empty-.*.json' is damaged: it has other"
-prints_some "^  0001 +checkpoint 000002 of .*, 'backups/.*' is damaged: .*; the log"
+prints_some "^  0001 +checkpoint at 1 of .*, 'backups/.*' is damaged: .*; the log"
 says 'colander: cluster: something could not be read'
 run 4 cluster status "$address" --json
 grep -q '^{"family":"empty","problem":".*damaged' "$work/out" ||
     complain "$(cat "$work/out")"
 rm "$place"/families/empty-* "$list"
 run 0 cluster family "$address" empty --topic empty
-run 0 cluster status "$address"
-prints_some "^  0001 +checkpoint 000001 of "
+run 1 cluster status "$address"
+prints_some "^  0001 +checkpoint at 0 of "
 
 # --- no broker answers
 stop_brokers
 run 4 cluster status "$address"
 prints_some "^  log +127.0.0.1:.*cannot find topic 'empty'"
 prints_some '^  log +not asked, as no broker answers$'
+prints_some "^nodes +topic 'prod-members' could not be read"
 prints_some '^  0002 +no checkpoint$'
 
 # --- a cluster of a newer version

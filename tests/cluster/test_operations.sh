@@ -44,7 +44,7 @@ operate a patch '{"b":7}' 'no JSON'
 operate a delete '{"other":2}'
 follow 3 a --key id
 says_some "; 4 rejected"
-rejected "the header op is 'remove': it may be put, patch or delete"
+rejected "the header op is 'remove': it may be put, patch, delete or retain"
 rejected "no column 'id' for the key"
 [ "$(rows rows.rejects | grep -c "no column 'id'")" = 2 ] ||
     complain 'a patch or a delete without a key is not rejected'
@@ -88,6 +88,35 @@ store=$work/hashes
 follow 3 p --key :hash
 rejected 'the record is null, and keys of rows are hashes: '
 has rows
+
+# --- a retain deletes the rows before it that are old
+brokers topic r 1
+store=$work/retained
+put r 0 '{"id":1,"at":"2026-01-01T10:00:00Z"}' '{"id":2,"at":"2026-02-01"}' \
+    '{"id":3}' '{"id":4,"at":"2026-01-31T23:59:59Z"}'
+operate r retain '{"time":"at","before":"2026-02-01T00:00:00Z"}'
+put r 0 '{"id":5,"at":"2026-01-01T10:00:00Z"}'
+follow 0 r --key id --type at=time
+says_some '^6 records read; 1 retain record, which deleted 2 rows; 0 records'
+has rows '{"_key":2,"id":2,"at":"TIME"}' '{"_key":3,"id":3}' \
+    '{"_key":5,"id":5,"at":"TIME"}'
+operate r retain '{"time":"at"}' '{"before":"2026-01-01"}' 'at' '[]' \
+    '{"time":"at","before":"@now"}' '{"time":"at","before":7}' \
+    '{"time":"at[","before":"2026-02-01"}' \
+    '{"time":"at","before":"2026-02-01","keep":"1d"}' \
+    "{\"time\":\"at\",\"before\":\"2026-02-01\"$(printf '%5000s')}"
+put r 0 '{"id":6}'
+follow 3 r --key id --type at=time
+says_some '^10 records read; 9 rejected; 0 records'
+rejected 'a retain names its column as \"time\"'
+rejected '\"before\" of a retain must be a time, such as 2026-01-31T12:00:00Z'
+rejected 'a retain has the texts \"time\", a column, and \"before\", a time'
+rejected 'a retain has at most 4096 bytes'
+[ "$(rows rows | wc -l)" = 4 ] || complain 'a bad retain deletes rows'
+store=$work/days
+run 3 follow "$store" 'days/{day}' "kafka://$brokers/r" --once \
+    --partition at:day --type at=time
+says_some 'rows are in families by time, which are dropped as a whole$'
 
 # --- if rows that are there stay, a delete makes room
 brokers topic k 1

@@ -684,3 +684,76 @@ UNITED_TEST(a_fixed_view_ends_with_its_members)
     colander_family_close(rows);
     OK(colander_store_close(view, NULL));
 }
+
+/* ------------------------------------------------ a member that is slow --- */
+
+/* A member that answers when it may. */
+struct slow {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_asked;
+    bool may_answer;
+    struct colander_store *all;
+};
+
+static enum colander_code
+answer_late(void *context, const char *family, bool *exists,
+            struct colander_error *err)
+{
+    struct slow *slow = context;
+
+    pthread_mutex_lock(&slow->mutex);
+    slow->is_asked = true;
+    pthread_cond_broadcast(&slow->changed);
+    while (!slow->may_answer)
+        pthread_cond_wait(&slow->changed, &slow->mutex);
+    pthread_mutex_unlock(&slow->mutex);
+    *exists = true;
+    return COLANDER_OK;
+}
+
+static void
+keep_slow(void *context)
+{
+    (void)context;
+}
+
+static void *
+ask_slow(void *context)
+{
+    SCOPED_FAMILY family = NULL;
+
+    DID(colander_family_open(((struct slow *)context)->all, "none", &family,
+                             NULL));
+    CLAIM(colander_family_exists(family));
+    return NULL;
+}
+
+UNITED_TEST(members_are_replaced_while_one_does_not_answer)
+{
+    struct slow slow = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .changed = PTHREAD_COND_INITIALIZER,
+                        .all = united->all};
+    const struct colander_source source = {.context = &slow,
+                                           .name = "slow",
+                                           .closed = keep_slow,
+                                           .exists = answer_late};
+    struct colander_store *members[2] = {united->members[0], NULL};
+    pthread_t thread;
+
+    OK(colander_store_open_source(&source, &members[1], NULL));
+    OK(colander_union_replace(united->all, members, 2, NULL));
+    ZERO(pthread_create(&thread, NULL, ask_slow, &slow));
+    pthread_mutex_lock(&slow.mutex);
+    while (!slow.is_asked)
+        pthread_cond_wait(&slow.changed, &slow.mutex);
+    pthread_mutex_unlock(&slow.mutex);
+    OK(colander_union_replace(united->all, united->members, MEMBERS, NULL));
+    FAILS(colander_store_close(members[1], NULL), COLANDER_BUSY);
+    pthread_mutex_lock(&slow.mutex);
+    slow.may_answer = true;
+    pthread_cond_broadcast(&slow.changed);
+    pthread_mutex_unlock(&slow.mutex);
+    ZERO(pthread_join(thread, NULL));
+    OK(colander_store_close(members[1], NULL));
+}

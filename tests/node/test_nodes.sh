@@ -26,7 +26,7 @@ for i in 1 2 3; do await "$i" 500; done
 for i in 1 2 3; do same "$(node "$i")"; done
 # none has all partitions, and all have some
 for i in 1 2 3; do
-    for ((tries = 0; tries < 300; tries++)); do # until others have taken over
+    for ((tries = 0; tries < 900; tries++)); do # until others have taken over
         count=$(find "$work/node$i/rows" -mindepth 1 -maxdepth 1 -name '00??' | wc -l)
         { [ "$count" -lt 1 ] || [ "$count" -gt 5 ]; } || break
         sleep 0.1
@@ -34,12 +34,32 @@ for i in 1 2 3; do
     { [ "$count" -ge 1 ] && [ "$count" -lt 6 ]; } ||
         complain "node $i has $count partitions"
 done
+# each partition is at two of them: then others have taken over
+for ((tries = 0; tries < 300; tries++)); do
+    count=$(find "$work"/node?/rows -mindepth 1 -maxdepth 1 -name '00??' | wc -l)
+    [ "$count" != 12 ] || break
+    sleep 0.1
+done
+ask 1 find rows --count --explain
+says_some '^partitions  *6: 6 read$'
+says_some '^nodes  *[12] asked$'
+ask 1 stats rows
+prints_some '^rows  *about 5[0-9][0-9]$'
+prints_some '^filters  *of several stores'
+prints_some '^ *city '
+ask 1 stats --json
+prints_some '"_key":"rows"'
 run 2 serve "$store" --name n1
 says_some 'they need --dir$'
 run 1 put "$(node 1)" rows '{"_key":1}'
 
 # --- a node is killed: the others still have all, and more comes
+# those that it was asked for first are read where else they are, at once
 kill_node 2
+for i in 1 3; do same "$(node "$i")"; done
+for ((tries = 0; tries < 20; tries++)); do
+    for i in 1 3; do run 0 find "$(node "$i")" rows --count; done
+done
 load 500 800
 await 1 800
 await 3 800

@@ -1,0 +1,23 @@
+/*
+ * What a find or a grouping of a peer has cost, as frames.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#ifndef SERVE_PEERS_EXPLANATION_H
+#define SERVE_PEERS_EXPLANATION_H
+
+#include "serve/peer.h"
+
+COLANDER_CHECKED enum colander_code
+explanation_append(const struct colander_explain *explain,
+                   struct colander_buffer *bytes, struct colander_error *err);
+
+/* Explains what has not been answered yet. */
+void explanation_begin(struct colander_explain *explain);
+
+/* Takes a frame, of PEER_WORDS or PEER_NUMBERS. What an older version has not
+ * counted is 0. */
+void explanation_take(struct colander_explain *explain, uint8_t kind,
+                      struct colander_slice data);
+
+#endif
