@@ -584,6 +584,28 @@ no_get(void *context, const char *family, const struct colander_slice *keys,
     return no_find(context, family, NULL, &find, err);
 }
 
+static enum colander_code
+is_there(void *context, const char *family, bool *exists,
+         struct colander_error *err)
+{
+    (void)context;
+    (void)family;
+    (void)err;
+    *exists = true;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+no_sizes(void *context, const char *family, struct colander_family_sizes *sizes,
+         struct colander_error *err)
+{
+    (void)context;
+    (void)family;
+    (void)err;
+    memset(sizes, 0, sizeof(*sizes));
+    return COLANDER_OK;
+}
+
 static void
 keep_context(void *context)
 {
@@ -595,6 +617,8 @@ open_away(const char *path)
 {
     const struct colander_source source = {.name = path,
                                            .closed = keep_context,
+                                           .exists = is_there,
+                                           .sizes = no_sizes,
                                            .get_many = no_get,
                                            .find = no_find};
     struct colander_store *store;
