@@ -94,6 +94,9 @@ const char *cluster_reader_path(const struct cluster_reader *reader);
 const struct colander_remote_files *
 cluster_reader_files(const struct cluster_reader *reader);
 
+/* Returns when the backup was made, in seconds since 1970. */
+int64_t cluster_reader_made(const struct cluster_reader *reader);
+
 /* What was read so far. */
 struct cluster_reads {
     uint64_t request_count; /* reads of objects that were sent */

@@ -71,6 +71,8 @@ struct member {
     struct colander_buffer text; /* what it said last */
     uint64_t age_ms;             /* since then; 0 of this one */
     bool is_self;                /* it is this one */
+    bool is_past; /* that was said before this one was opened, it is not known
+                   * when: the member may be gone */
 };
 
 /* Copies the list of those alive, this one included, by name. If another
@@ -99,6 +101,7 @@ bool members_has_settled(struct members *members);
 
 struct members_state {
     bool has_settled;
+    bool has_read;     /* what was said before it was opened */
     bool is_replaced;  /* another process with this name began later */
     uint64_t heard;    /* records of members */
     uint64_t ignored;  /* records of no use */

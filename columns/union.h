@@ -10,6 +10,10 @@
  * cursor, goes on with those that there were, and holds them open: to close one
  * of them fails with BUSY.
  *
+ * A member whose path has words after a blank, and does not begin with a slash,
+ * stands for these: partitions, such as FAMILY/0017, of that family, and of
+ * families with a name that begins so, and then has a dot.
+ *
  * Life: colander_union_open -> colander_union_replace, ... ->
  *       colander_store_close
  *
@@ -63,5 +67,29 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_union_open_part(struct colander_store *whole, const char *const *ends,
                          size_t count, struct colander_store **part,
                          struct colander_error *err);
+
+/* Returns whether the store is a union, or a view or a part of one. */
+COLANDER_API bool colander_store_is_union(const struct colander_store *store);
+
+/* How a view differs from its union. */
+struct colander_union_view {
+    bool
+        is_partial; /* it has what can be read: a member that fails with BUSY is
+                      * left out, from then on if a find has begun */
+    bool is_fixed;  /* it fails with BUSY once members were replaced by others
+                      * after it was opened */
+};
+
+/* Opens a view of a union, to be closed before that. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_union_open_view(
+    struct colander_store *whole, const struct colander_union_view *how,
+    struct colander_store **view, struct colander_error *err);
+
+/* Lists what the view has left out so far: for what these members stand, or
+ * their paths. Release the names. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_union_missing(struct colander_store *view,
+                       struct colander_names *names,
+                       struct colander_error *err);
 
 #endif

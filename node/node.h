@@ -87,6 +87,17 @@ enum colander_code node_open_parts(void *node, const char *const *names,
                                    size_t count, struct colander_store **part,
                                    struct colander_error *err);
 
+/* Opens a view of node_store (columns/union.h) that has applied what the log
+ * has now of the family, or of what is beside it, as its rejects; NULL, or a
+ * name that selects several: of all. Waits for that at most wait_ms, and fails
+ * with BUSY then, or with CANCELLED once is_over returns true. With is_partial,
+ * of what can be read. `node` is struct node *. */
+enum colander_code node_open_fresh(void *node, const char *family,
+                                   bool is_partial, unsigned wait_ms,
+                                   bool (*is_over)(void *context),
+                                   void *context, struct colander_store **view,
+                                   struct colander_error *err);
+
 enum node_phase {
     NODE_OPENING,   /* its store is made or restored */
     NODE_FOLLOWING, /* records are read */

@@ -52,6 +52,7 @@ struct routing {
  * and the like are told of what there is; rows are not. Other families are
  * empty there. */
 struct nowhere {
+    char *path; /* names them all, as that of a member of a union does */
     size_t count;
     char *parts[]; /* in their order */
 };
@@ -239,7 +240,27 @@ free_nowhere(void *context)
 
     for (size_t i = 0; i < nowhere->count; i++)
         free(nowhere->parts[i]);
+    free(nowhere->path);
     free(nowhere);
+}
+
+/* Returns "nowhere" and the partitions, or NULL. */
+static char *
+make_path(char *const *parts, size_t count)
+{
+    size_t size = sizeof("nowhere");
+    char *path;
+    char *end;
+
+    for (size_t i = 0; i < count; i++)
+        size += 1 + strlen(parts[i]);
+    path = malloc(size);
+    if (path == NULL)
+        return NULL;
+    end = stpcpy(path, "nowhere");
+    for (size_t i = 0; i < count; i++)
+        end = stpcpy(stpcpy(end, " "), parts[i]);
+    return path;
 }
 
 static enum colander_code
@@ -249,7 +270,6 @@ open_nowhere(char *const *parts, size_t count, struct colander_store **store,
     struct nowhere *nowhere =
         malloc(sizeof(*nowhere) + count * sizeof(nowhere->parts[0]));
     struct colander_source source = {
-        .name = "nowhere",
         .closed = free_nowhere,
         .families = list_families,
         .snapshot = no_snapshot,
@@ -270,14 +290,16 @@ open_nowhere(char *const *parts, size_t count, struct colander_store **store,
     if (nowhere == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     nowhere->count = 0;
+    nowhere->path = make_path(parts, count);
     while (nowhere->count < count && (nowhere->parts[nowhere->count] = strdup(
                                           parts[nowhere->count])) != NULL)
         nowhere->count++;
-    if (nowhere->count < count) {
+    if (nowhere->count < count || nowhere->path == NULL) {
         free_nowhere(nowhere);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     }
     source.context = nowhere;
+    source.name = nowhere->path;
     return colander_store_open_source(&source, store, err);
 }
 

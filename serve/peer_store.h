@@ -20,9 +20,10 @@ struct peer_store_options {
     unsigned wait_ms; /* for an answer to begin or go on; 0: 30 seconds */
 };
 
-/* Opens it without asking the server. What is asked of the store fails with
- * BUSY, and names the address, if the server does not answer. A find reads no
- * more than the server has at one moment. */
+/* Opens it without asking the server. Its path is the address, and after blanks
+ * the parts. What is asked of the store fails with BUSY, and names the address,
+ * if the server does not answer. A find reads no more than the server has at
+ * one moment. */
 COLANDER_CHECKED enum colander_code
 peer_store_open(const struct peer_store_options *options,
                 struct colander_store **store, struct colander_error *err);

@@ -185,6 +185,7 @@ add_all(const struct members *members, struct member *list, size_t *count,
             continue;
         code = add(list, count, entry->name, &entry->text, err);
         list[*count - 1].age_ms = (now - entry->heard_us) / 1000;
+        list[*count - 1].is_past = entry->is_past;
     }
     return code;
 }
@@ -277,6 +278,7 @@ members_state(struct members *members, struct members_state *state)
     state->has_settled =
         members->is_settled &&
         (members->is_listener || now - since < members->lost_us / 2);
+    state->has_read = !members->is_past;
     state->is_replaced = members_is_replaced(members);
     state->heard = members->heard_count;
     state->ignored = members->ignored_count;

@@ -58,13 +58,14 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
 enum colander_code
 members_talk_begin(struct members *members, struct colander_error *err)
 {
-    static const struct kafka_setting heard[] = {
+    const struct kafka_setting heard[] = {
         {"client.id", "colander"},
         {"queued.max.messages.kbytes", "4096"},
         {"queued.min.messages", "1000"},
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.error.backoff.ms", "100"},
         {"reconnect.backoff.max.ms", "1000"},
+        {"fetch.wait.max.ms", members->is_listener ? "50" : "500"},
         {NULL, NULL},
     };
     static const struct kafka_setting heard_fixed[] = {
@@ -130,6 +131,18 @@ members_talk_end(struct members *members)
 
 /* ----------------------------------------------------------- listening --- */
 
+/* Waits until brokers have said which of them has the topic: without that the
+ * client asks for offsets only half a second later. */
+static void
+meet_leader(struct members *members)
+{
+    const struct rd_kafka_metadata *found = NULL;
+
+    if (rd_kafka_metadata(members->consumer, 0, members->heard, &found,
+                          START_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_metadata_destroy(found);
+}
+
 /* Begins to read the last records of the topic. */
 static void
 start_listening(struct members *members)
@@ -148,6 +161,8 @@ start_listening(struct members *members)
     pthread_mutex_unlock(&members->lock);
     members->heard =
         rd_kafka_topic_new(members->consumer, members->address.topics[0], NULL);
+    if (members->heard != NULL && members->is_listener)
+        meet_leader(members);
     if (members->heard == NULL ||
         rd_kafka_consume_start_queue(members->heard, 0,
                                      RD_KAFKA_OFFSET_TAIL(TAIL),

@@ -5,6 +5,7 @@
 #include "columns/store.h"
 #include "columns/union/union_find.h"
 #include "columns/union/union_group.h"
+#include "columns/union/union_missing.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
@@ -23,12 +24,17 @@ struct unified {
     struct members *members;
     colander_choose_member *choose; /* NULL: all members are read */
     void *choose_context;
+    uint64_t change_count; /* how often there were others */
     char name[];
 };
 
-/* The context of a source: a union, or a part of it. */
+/* The context of a source: a union, or a view or a part of it. */
 struct view {
     struct unified *unified;
+    bool is_whole; /* it owns the union */
+    struct colander_union_view how;
+    uint64_t change_count; /* of the union when it was opened */
+    struct union_missing missing;
     bool is_part; /* only what ends so is in it: */
     size_t end_count;
     char *ends[];
@@ -120,11 +126,19 @@ take_members(const struct view *view, struct members **members,
 {
     struct unified *unified = view->unified;
     enum colander_code code;
+    bool has_changed;
 
     pthread_mutex_lock(&unified->mutex);
     *members = unified->members;
-    (*members)->users++;
+    has_changed =
+        view->how.is_fixed && unified->change_count != view->change_count;
+    (*members)->users += !has_changed;
     pthread_mutex_unlock(&unified->mutex);
+    if (has_changed)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "partitions of '%s' have moved meanwhile: ask "
+                             "again",
+                             unified->name);
     if (!view->is_part)
         return COLANDER_OK;
     code = select_part(view, members, err);
@@ -134,7 +148,7 @@ take_members(const struct view *view, struct members **members,
 }
 
 /* A family of which only the store is used. */
-static const char ANY_FAMILY[] = "any";
+static const char any_family[] = "any";
 
 /* The families of all members, which hold these open. So members are left
  * before any is asked, and can be replaced while one does not answer. */
@@ -164,12 +178,14 @@ close_families(struct families *families)
     free(families->items);
 }
 
-/* On failure there are none. */
+/* On failure there are none. A member that has no rows of the family is left
+ * out. */
 static enum colander_code
 open_families(const struct view *view, const char *name,
               const struct colander_key_range *keys, struct families *families,
               struct colander_error *err)
 {
+    const bool is_any = name == any_family;
     struct members *members;
     enum colander_code code = take_members(view, &members, err);
 
@@ -183,11 +199,12 @@ open_families(const struct view *view, const char *name,
                              "no memory for the members of a union");
     for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
         const enum colander_member_use use =
-            name == ANY_FAMILY ? COLANDER_MEMBER_READ
-                               : use_of(view, members->stores[i], name, keys);
+            is_any ? COLANDER_MEMBER_READ
+                   : use_of(view, members->stores[i], name, keys);
 
         families->unasked += use == COLANDER_MEMBER_UNASKED;
-        if (use != COLANDER_MEMBER_READ)
+        if (use != COLANDER_MEMBER_READ ||
+            (!is_any && !union_may_have(members->stores[i], name)))
             continue;
         code = colander_family_open(members->stores[i], name,
                                     &families->items[families->count], err);
@@ -215,15 +232,17 @@ visit_members(const struct view *view, const char *name, visit_family *visit,
 
     if (code != COLANDER_OK)
         return code;
-
     for (size_t i = 0; i < families.count && code == COLANDER_OK; i++) {
         if (is_enough != NULL && *is_enough)
             break;
         code = visit(context, families.items[i], err);
+        if (code == COLANDER_BUSY && view->how.is_partial)
+            code = union_missing_note((struct union_missing *)&view->missing,
+                                      name == any_family ? NULL : name,
+                                      colander_family_store(families.items[i]),
+                                      err);
         if (code != COLANDER_OK)
-            colander_error_context(
-                err, "%s",
-                colander_store_path(colander_family_store(families.items[i])));
+            union_name_member(colander_family_store(families.items[i]), err);
     }
     close_families(&families);
     return code;
@@ -279,7 +298,7 @@ list_families(void *context, struct colander_names *names,
     enum colander_code code;
 
     *names = (struct colander_names){NULL, 0};
-    code = visit_members(context, ANY_FAMILY, visit_names, names, NULL, err);
+    code = visit_members(context, any_family, visit_names, names, NULL, err);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -292,7 +311,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
     struct families families;
     struct colander_snapshot **parts;
     enum colander_code code =
-        open_families(context, ANY_FAMILY, NULL, &families, err);
+        open_families(context, any_family, NULL, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
@@ -625,6 +644,7 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
+    struct view *view = context;
     struct families families;
     struct union_find *created = NULL;
     enum colander_code code =
@@ -632,8 +652,9 @@ open_find(void *context, const char *family, const struct colander_query *query,
 
     *find = NULL;
     if (code == COLANDER_OK)
-        code = union_find_open(families.items, families.count, families.unasked,
-                               query, &created, err);
+        code = union_find_open(
+            families.items, families.count, families.unasked, query,
+            view->how.is_partial ? &view->missing : NULL, &created, err);
     *find = created;
     return code;
 }
@@ -664,12 +685,13 @@ closed(void *context)
     struct view *view = context;
     struct unified *unified = view->unified;
 
-    if (!view->is_part) {
+    if (view->is_whole) {
         free(unified->members);
         pthread_cond_destroy(&unified->left);
         pthread_mutex_destroy(&unified->mutex);
         free(unified);
     }
+    colander_names_release(&view->missing.names);
     for (size_t i = 0; i < view->end_count; i++)
         free(view->ends[i]);
     free(view);
@@ -704,6 +726,8 @@ open_view(struct view *view, struct colander_store **store,
 {
     struct colander_source source = functions;
 
+    if (view->how.is_partial)
+        source.group = NULL; /* rows are grouped here */
     source.context = view;
     source.name = view->unified->name;
     return colander_store_open_source(&source, store, err);
@@ -732,7 +756,44 @@ colander_union_open(const char *name, struct colander_store *const *members,
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->left, NULL);
     view->unified = created;
+    view->is_whole = true;
     return open_view(view, store, err);
+}
+
+bool
+colander_store_is_union(const struct colander_store *store)
+{
+    return store->source.closed == closed;
+}
+
+enum colander_code
+colander_union_open_view(struct colander_store *whole,
+                         const struct colander_union_view *how,
+                         struct colander_store **view,
+                         struct colander_error *err)
+{
+    const struct view *all = whole->source.context;
+    struct view *created = calloc(1, sizeof(*created));
+
+    *view = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot open a view of '%s'", all->unified->name);
+    created->unified = all->unified;
+    created->how = *how;
+    pthread_mutex_init(&created->missing.mutex, NULL);
+    pthread_mutex_lock(&all->unified->mutex);
+    created->change_count = all->unified->change_count;
+    pthread_mutex_unlock(&all->unified->mutex);
+    return open_view(created, view, err);
+}
+
+enum colander_code
+colander_union_missing(struct colander_store *view,
+                       struct colander_names *names, struct colander_error *err)
+{
+    return union_missing_list(&((struct view *)view->source.context)->missing,
+                              names, err);
 }
 
 enum colander_code
@@ -777,6 +838,9 @@ colander_union_replace(struct colander_store *store,
     pthread_mutex_lock(&unified->mutex);
     old = unified->members;
     unified->members = new;
+    unified->change_count +=
+        old->count != count ||
+        memcmp(old->stores, new->stores, count * sizeof(new->stores[0])) != 0;
     while (old->users > 0)
         pthread_cond_wait(&unified->left, &unified->mutex);
     pthread_mutex_unlock(&unified->mutex);

@@ -6,15 +6,18 @@
 #ifndef COLANDER_COLUMNS_UNION_FIND_H
 #define COLANDER_COLUMNS_UNION_FIND_H
 
-#include "columns/columns.h"
+#include "columns/union/union_missing.h"
 
 struct union_find;
 
 /* Begins a find in each family. All are begun before the first one is asked for
- * a row. `unasked` others have none. The families and their list are taken. */
+ * a row. `unasked` others have none. The families and their list are taken.
+ * `missing` gets those that the find goes on without, as they fail with BUSY;
+ * NULL: then it fails. */
 COLANDER_CHECKED enum colander_code
 union_find_open(struct colander_family **families, size_t count, size_t unasked,
-                const struct colander_query *query, struct union_find **find,
+                const struct colander_query *query,
+                struct union_missing *missing, struct union_find **find,
                 struct colander_error *err);
 
 /* What follows are functions of a source (source.h). */

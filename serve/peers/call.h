@@ -33,6 +33,7 @@ struct peer_store {
     struct line *idle;
     size_t idle_count;
     char *address;
+    char *path; /* the address and the parts */
     char *ca_file;
 };
 

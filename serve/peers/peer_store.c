@@ -571,6 +571,7 @@ closed(void *context)
         free(store->parts[i]);
     free(store->parts);
     free(store->address);
+    free(store->path);
     free(store->ca_file);
     free(store);
 }
@@ -585,6 +586,24 @@ add_header(struct peer_store *store, const char *line)
     return list != NULL;
 }
 
+/* Puts the address and the parts together. */
+static bool
+make_path(struct peer_store *store, const struct peer_store_options *options)
+{
+    size_t size = strlen(options->address) + 1;
+    char *end;
+
+    for (size_t i = 0; i < options->part_count; i++)
+        size += 1 + strlen(options->parts[i]);
+    store->path = malloc(size);
+    if (store->path == NULL)
+        return false;
+    end = stpcpy(store->path, options->address);
+    for (size_t i = 0; i < options->part_count; i++)
+        end = stpcpy(stpcpy(end, " "), options->parts[i]);
+    return true;
+}
+
 /* Copies the options. Returns false if memory is short. */
 static bool
 copy_options(struct peer_store *store, const struct peer_store_options *options)
@@ -594,7 +613,8 @@ copy_options(struct peer_store *store, const struct peer_store_options *options)
 
     store->options.wait_ms = options->wait_ms;
     store->address = strdup(options->address);
-    is_copied = store->address != NULL && add_header(store, "Expect:");
+    is_copied = store->address != NULL && make_path(store, options) &&
+                add_header(store, "Expect:");
     if (is_copied && options->ca_file != NULL) {
         store->ca_file = strdup(options->ca_file);
         is_copied = store->ca_file != NULL;
@@ -657,6 +677,6 @@ peer_store_open(const struct peer_store_options *options,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open '%s'",
                              options->address);
     }
-    source.name = created->address;
+    source.name = created->path;
     return colander_store_open_source(&source, store, err);
 }

@@ -32,9 +32,7 @@ struct cluster_command {
     const char *address;
     struct cluster *cluster; /* but of create */
     struct broker_options brokers;
-    const char **settings; /* those of the cluster, then of the options: owned,
-                            * the texts are not */
-    char *topic;           /* kafka://BROKERS/TOPIC; owned */
+    char *topic; /* kafka://BROKERS/TOPIC; owned */
     struct topic_wanted wanted;
     struct topic_made made;
     struct report report;
@@ -110,25 +108,14 @@ read_topic(struct cluster_command *command, struct colander_error *err)
 static enum colander_code
 open_cluster(struct cluster_command *command, struct colander_error *err)
 {
-    struct topic_broker_options *options = &command->brokers.options;
-    const struct cluster_texts *known;
     enum colander_code code =
         cluster_open(command->address, &command->cluster, err);
 
-    if (code != COLANDER_OK)
-        return code;
-    known = &cluster_definition(command->cluster)->settings;
-    command->settings = calloc(known->count + options->setting_count + 1,
-                               sizeof(*command->settings));
-    if (command->settings == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
-    for (size_t i = 0; i < known->count; i++)
-        command->settings[i] = known->items[i];
-    for (size_t i = 0; i < options->setting_count; i++)
-        command->settings[known->count + i] = options->settings[i];
-    options->settings = command->settings;
-    options->setting_count += known->count;
-    return COLANDER_OK;
+    return code == COLANDER_OK
+               ? broker_options_add(
+                     &command->brokers,
+                     &cluster_definition(command->cluster)->settings, err)
+               : code;
 }
 
 /* --------------------------------------------------------------- topics --- */
@@ -626,7 +613,6 @@ run_cluster(struct session *session, const struct arguments *arguments)
         report_release(&command.report);
     cluster_close(command.cluster);
     broker_options_release(&command.brokers);
-    free(command.settings);
     free(command.topic);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }

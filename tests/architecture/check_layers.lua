@@ -64,6 +64,7 @@ local published = {
     ["cluster/node_text.h"] = true,
     ["cluster/survey.h"] = true,
     ["cluster/topic.h"] = true,
+    ["node/family_load.h"] = true,
     ["node/topic_stream.h"] = true,
     ["serve/peer_store.h"] = true,
     ["serve/remote.h"] = true,

@@ -32,9 +32,15 @@ put_row(struct store_fixture *fixture, const char *name)
 FIXTURE_TEST(a_partition_that_is_nowhere_is_missed_by_its_family_alone)
 {
     const struct routing_options options = {.name = "here"};
-    const struct route routes[] = {{"rows/0000", fixture->store, NULL},
-                                   {"row/0000", NULL, NULL},
-                                   {"row/0001", NULL, NULL}};
+    const struct cluster_family rows = {.name = (char *)"rows",
+                                        .partition_count = 1};
+    const struct cluster_family row = {.name = (char *)"row",
+                                       .partition_count = 2};
+    const struct route routes[] = {
+        {.partition = "rows/0000", .store = fixture->store, .family = &rows},
+        {.partition = "row/0000", .family = &row},
+        {.partition = "row/0001", .number = 1, .family = &row},
+    };
     struct colander_names names;
     struct routing *routing;
     SCOPED_FAMILY family = NULL;
