@@ -5,248 +5,11 @@
 #include "columns/store.h"
 #include "columns/union/union_find.h"
 #include "columns/union/union_group.h"
+#include "columns/union/union_members.h"
 #include "columns/union/union_missing.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
-
-/* The stores that a union had at some time. */
-struct members {
-    size_t users; /* calls that use it now; under the mutex of the union */
-    struct members *whole; /* of which these are a part; NULL: they are all */
-    size_t count;
-    struct colander_store *stores[];
-};
-
-struct unified {
-    pthread_mutex_t mutex;
-    pthread_cond_t left; /* the last user of some members has */
-    struct members *members;
-    colander_choose_member *choose; /* NULL: all members are read */
-    void *choose_context;
-    uint64_t change_count; /* how often there were others */
-    char name[];
-};
-
-/* The context of a source: a union, or a view or a part of it. */
-struct view {
-    struct unified *unified;
-    bool is_whole; /* it owns the union */
-    struct colander_union_view how;
-    uint64_t change_count; /* of the union when it was opened */
-    struct union_missing missing;
-    bool is_part; /* only what ends so is in it: */
-    size_t end_count;
-    char *ends[];
-};
-
-/* -------------------------------------------------------------- members --- */
-
-static struct members *
-create_members(struct colander_store *const *stores, size_t count,
-               struct colander_error *err)
-{
-    struct members *members =
-        calloc(1, sizeof(*members) + count * sizeof(members->stores[0]));
-
-    if (members == NULL) {
-        (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                            "no memory for the members of a union");
-        return NULL;
-    }
-    members->count = count;
-    for (size_t i = 0; i < count && stores != NULL; i++)
-        members->stores[i] = stores[i];
-    return members;
-}
-
-static void
-leave_members(const struct view *view, struct members *members)
-{
-    struct unified *unified = view->unified;
-    struct members *whole = members;
-
-    if (members->whole != NULL) {
-        whole = members->whole;
-        free(members);
-    }
-    pthread_mutex_lock(&unified->mutex);
-    if (--whole->users == 0)
-        pthread_cond_broadcast(&unified->left);
-    pthread_mutex_unlock(&unified->mutex);
-}
-
-static bool
-ends_with(const char *path, const char *end)
-{
-    const size_t path_size = strlen(path);
-    const size_t size = strlen(end);
-
-    return path_size > size && path[path_size - size - 1] == '/' &&
-           strcmp(path + path_size - size, end) == 0;
-}
-
-/* Replaces the members by those of the part, which the union still has. */
-static enum colander_code
-select_part(const struct view *view, struct members **members,
-            struct colander_error *err)
-{
-    const struct members *whole = *members;
-    struct members *part = create_members(NULL, view->end_count, err);
-
-    if (part == NULL)
-        return COLANDER_NO_MEMORY;
-    part->whole = *members;
-    for (size_t i = 0; i < view->end_count; i++) {
-        size_t at = 0;
-
-        while (
-            at < whole->count &&
-            !ends_with(colander_store_path(whole->stores[at]), view->ends[i]))
-            at++;
-        for (size_t j = 0; at < whole->count && j < i; j++)
-            at = part->stores[j] == whole->stores[at] ? whole->count : at;
-        if (at == whole->count) {
-            free(part);
-            return COLANDER_FAIL(err, COLANDER_BUSY,
-                                 "'%s' is not in '%s', or only once",
-                                 view->ends[i], view->unified->name);
-        }
-        part->stores[i] = whole->stores[at];
-    }
-    *members = part;
-    return COLANDER_OK;
-}
-
-/* Sets *members to those that a view has now, until they are left. On failure
- * there are none. */
-static enum colander_code
-take_members(const struct view *view, struct members **members,
-             struct colander_error *err)
-{
-    struct unified *unified = view->unified;
-    enum colander_code code;
-    bool has_changed;
-
-    pthread_mutex_lock(&unified->mutex);
-    *members = unified->members;
-    has_changed =
-        view->how.is_fixed && unified->change_count != view->change_count;
-    (*members)->users += !has_changed;
-    pthread_mutex_unlock(&unified->mutex);
-    if (has_changed)
-        return COLANDER_FAIL(err, COLANDER_BUSY,
-                             "partitions of '%s' have moved meanwhile: ask "
-                             "again",
-                             unified->name);
-    if (!view->is_part)
-        return COLANDER_OK;
-    code = select_part(view, members, err);
-    if (code != COLANDER_OK)
-        leave_members(view, *members);
-    return code;
-}
-
-/* A family of which only the store is used. */
-static const char any_family[] = "any";
-
-/* The families of all members, which hold these open. So members are left
- * before any is asked, and can be replaced while one does not answer. */
-struct families {
-    struct colander_family **items;
-    size_t count;
-    size_t unasked; /* other members, which cannot have the keys */
-};
-
-static enum colander_member_use
-use_of(const struct view *view, const struct colander_store *member,
-       const char *family, const struct colander_key_range *keys)
-{
-    const struct unified *unified = view->unified;
-
-    return unified->choose == NULL
-               ? COLANDER_MEMBER_READ
-               : unified->choose(unified->choose_context,
-                                 colander_store_path(member), family, keys);
-}
-
-static void
-close_families(struct families *families)
-{
-    for (size_t i = 0; i < families->count; i++)
-        colander_family_close(families->items[i]);
-    free(families->items);
-}
-
-/* On failure there are none. A member that has no rows of the family is left
- * out. */
-static enum colander_code
-open_families(const struct view *view, const char *name,
-              const struct colander_key_range *keys, struct families *families,
-              struct colander_error *err)
-{
-    const bool is_any = name == any_family;
-    struct members *members;
-    enum colander_code code = take_members(view, &members, err);
-
-    *families = (struct families){NULL, 0, 0};
-    if (code != COLANDER_OK)
-        return code;
-    families->items =
-        calloc(members->count + 1, sizeof(struct colander_family *));
-    if (families->items == NULL)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                             "no memory for the members of a union");
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        const enum colander_member_use use =
-            is_any ? COLANDER_MEMBER_READ
-                   : use_of(view, members->stores[i], name, keys);
-
-        families->unasked += use == COLANDER_MEMBER_UNASKED;
-        if (use != COLANDER_MEMBER_READ ||
-            (!is_any && !union_may_have(members->stores[i], name)))
-            continue;
-        code = colander_family_open(members->stores[i], name,
-                                    &families->items[families->count], err);
-        families->count += code == COLANDER_OK;
-    }
-    leave_members(view, members);
-    if (code != COLANDER_OK)
-        close_families(families);
-    return code;
-}
-
-/* What is done with the family of one member. */
-typedef enum colander_code visit_family(void *context,
-                                        struct colander_family *family,
-                                        struct colander_error *err);
-
-/* Calls `visit` for the family of each member, until it fails or *is_enough.
- * A failure names the member. */
-static enum colander_code
-visit_members(const struct view *view, const char *name, visit_family *visit,
-              void *context, const bool *is_enough, struct colander_error *err)
-{
-    struct families families;
-    enum colander_code code = open_families(view, name, NULL, &families, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = 0; i < families.count && code == COLANDER_OK; i++) {
-        if (is_enough != NULL && *is_enough)
-            break;
-        code = visit(context, families.items[i], err);
-        if (code == COLANDER_BUSY && view->how.is_partial)
-            code = union_missing_note((struct union_missing *)&view->missing,
-                                      name == any_family ? NULL : name,
-                                      colander_family_store(families.items[i]),
-                                      err);
-        if (code != COLANDER_OK)
-            union_name_member(colander_family_store(families.items[i]), err);
-    }
-    close_families(&families);
-    return code;
-}
 
 /* ------------------------------------------------------------- families --- */
 
@@ -298,7 +61,8 @@ list_families(void *context, struct colander_names *names,
     enum colander_code code;
 
     *names = (struct colander_names){NULL, 0};
-    code = visit_members(context, any_family, visit_names, names, NULL, err);
+    code =
+        union_visit(context, union_any_family, visit_names, names, NULL, err);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -308,10 +72,10 @@ static enum colander_code
 take_snapshot(void *context, struct colander_snapshot **snapshot,
               struct colander_error *err)
 {
-    struct families families;
+    struct union_families families;
     struct colander_snapshot **parts;
     enum colander_code code =
-        open_families(context, any_family, NULL, &families, err);
+        union_families_open(context, union_any_family, NULL, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
@@ -332,7 +96,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
         while (count > 0)
             colander_snapshot_release(parts[--count]);
     free(parts);
-    close_families(&families);
+    union_families_close(&families);
     return code;
 }
 
@@ -348,7 +112,7 @@ exists(void *context, const char *family, bool *exists,
        struct colander_error *err)
 {
     *exists = false;
-    return visit_members(context, family, visit_exists, exists, exists, err);
+    return union_visit(context, family, visit_exists, exists, exists, err);
 }
 
 static enum colander_code
@@ -375,7 +139,7 @@ add_sizes(void *context, const char *family,
           struct colander_family_sizes *sizes, struct colander_error *err)
 {
     memset(sizes, 0, sizeof(*sizes));
-    return visit_members(context, family, visit_sizes, sizes, NULL, err);
+    return union_visit(context, family, visit_sizes, sizes, NULL, err);
 }
 
 /* ----------------------------------------------------------------- keys --- */
@@ -429,8 +193,8 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
 
     *found = 0;
     if (count > 0)
-        code = visit_members(context, family, visit_split_keys, &splits, NULL,
-                             err);
+        code =
+            union_visit(context, family, visit_split_keys, &splits, NULL, err);
     if (code == COLANDER_OK && splits.count > 0) {
         qsort(splits.keys, splits.count, sizeof(splits.keys[0]), compare_keys);
         for (size_t i = 1; i <= count && code == COLANDER_OK; i++) {
@@ -476,13 +240,13 @@ read_mark(void *context, const char *family, struct colander_slice name,
 {
     struct mark_read read = {name, value, found};
 
-    return visit_members(context, family, visit_mark, &read, found, err);
+    return union_visit(context, family, visit_mark, &read, found, err);
 }
 
 /* Rows that are read by their keys: of each member those that none before
  * had. */
 struct gets {
-    const struct view *view;
+    const struct union_view *view;
     const char *family;
     const struct colander_slice *keys;
     size_t count;
@@ -509,7 +273,7 @@ choose_keys(struct gets *gets, const struct colander_family *family)
         const size_t place = gets->places[i];
         const struct colander_key_range range = {.exact = gets->keys[place]};
 
-        if (use_of(gets->view, store, gets->family, &range) !=
+        if (union_use_of(gets->view, store, gets->family, &range) !=
             COLANDER_MEMBER_READ)
             continue;
         gets->places[i] = gets->places[count];
@@ -573,8 +337,8 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         gets.places[i] = i;
     if (code == COLANDER_OK)
-        code = visit_members(context, family, visit_gets, &gets, &gets.is_done,
-                             err);
+        code =
+            union_visit(context, family, visit_gets, &gets, &gets.is_done, err);
     for (size_t i = 0; i < count && gets.answer_rows != NULL; i++)
         colander_buffer_release(&gets.answer_rows[i]);
     free(gets.answer_found);
@@ -635,7 +399,7 @@ find_bound(void *context, const char *family, const char *path,
     struct nearest nearest = {path, is_descending, rows, bytes, bound, found};
 
     *found = false;
-    return visit_members(context, family, visit_bound, &nearest, NULL, err);
+    return union_visit(context, family, visit_bound, &nearest, NULL, err);
 }
 
 /* ---------------------------------------------------------------- finds --- */
@@ -644,11 +408,11 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
-    struct view *view = context;
-    struct families families;
+    struct union_view *view = context;
+    struct union_families families;
     struct union_find *created = NULL;
     enum colander_code code =
-        open_families(context, family, &query->keys, &families, err);
+        union_families_open(context, family, &query->keys, &families, err);
 
     *find = NULL;
     if (code == COLANDER_OK)
@@ -664,10 +428,10 @@ open_group(void *context, const char *family,
            const struct colander_query *query, struct colander_groups *groups,
            void **group, struct colander_error *err)
 {
-    struct families families;
+    struct union_families families;
     struct union_group *created = NULL;
     enum colander_code code =
-        open_families(context, family, &query->keys, &families, err);
+        union_families_open(context, family, &query->keys, &families, err);
 
     *group = NULL;
     if (code == COLANDER_OK)
@@ -682,7 +446,7 @@ open_group(void *context, const char *family,
 static void
 closed(void *context)
 {
-    struct view *view = context;
+    struct union_view *view = context;
     struct unified *unified = view->unified;
 
     if (view->is_whole) {
@@ -721,7 +485,7 @@ static const struct colander_source functions = {
 
 /* Opens a store that has what the view has, which it takes. */
 static enum colander_code
-open_view(struct view *view, struct colander_store **store,
+open_view(struct union_view *view, struct colander_store **store,
           struct colander_error *err)
 {
     struct colander_source source = functions;
@@ -739,11 +503,11 @@ colander_union_open(const char *name, struct colander_store *const *members,
                     struct colander_error *err)
 {
     struct unified *created = calloc(1, sizeof(*created) + strlen(name) + 1);
-    struct view *view = calloc(1, sizeof(*view));
+    struct union_view *view = calloc(1, sizeof(*view));
 
     *store = NULL;
     if (created != NULL)
-        created->members = create_members(members, count, NULL);
+        created->members = union_members_create(members, count, NULL);
     if (created == NULL || created->members == NULL || view == NULL) {
         if (created != NULL)
             free(created->members);
@@ -772,8 +536,8 @@ colander_union_open_view(struct colander_store *whole,
                          struct colander_store **view,
                          struct colander_error *err)
 {
-    const struct view *all = whole->source.context;
-    struct view *created = calloc(1, sizeof(*created));
+    const struct union_view *all = whole->source.context;
+    struct union_view *created = calloc(1, sizeof(*created));
 
     *view = NULL;
     if (created == NULL)
@@ -792,8 +556,8 @@ enum colander_code
 colander_union_missing(struct colander_store *view,
                        struct colander_names *names, struct colander_error *err)
 {
-    return union_missing_list(&((struct view *)view->source.context)->missing,
-                              names, err);
+    return union_missing_list(
+        &((struct union_view *)view->source.context)->missing, names, err);
 }
 
 enum colander_code
@@ -801,8 +565,8 @@ colander_union_open_part(struct colander_store *whole, const char *const *ends,
                          size_t count, struct colander_store **part,
                          struct colander_error *err)
 {
-    const struct view *all = whole->source.context;
-    struct view *view =
+    const struct union_view *all = whole->source.context;
+    struct union_view *view =
         calloc(1, sizeof(*view) + count * sizeof(view->ends[0]));
     bool is_short = view == NULL;
 
@@ -829,9 +593,10 @@ colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err)
 {
-    struct unified *unified = ((struct view *)store->source.context)->unified;
-    struct members *new = create_members(members, count, err);
-    struct members *old;
+    struct unified *unified =
+        ((struct union_view *)store->source.context)->unified;
+    struct union_members *new = union_members_create(members, count, err);
+    struct union_members *old;
 
     if (new == NULL)
         return COLANDER_NO_MEMORY;
@@ -852,7 +617,8 @@ void
 colander_union_choose(struct colander_store *store,
                       colander_choose_member *choose, void *context)
 {
-    struct unified *unified = ((struct view *)store->source.context)->unified;
+    struct unified *unified =
+        ((struct union_view *)store->source.context)->unified;
 
     unified->choose = choose;
     unified->choose_context = context;
