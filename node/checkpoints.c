@@ -206,7 +206,7 @@ note_made(struct checkpoints *checkpoints, uint64_t number, bool sent_all)
 
             if (bad != number) /* else there is a good one now */
                 checkpoints->bad[count++] = bad;
-            if (bad > number)
+            if (bad >= number) /* of two with one number, either is used */
                 checkpoints->sends_all = true;
         }
         checkpoints->bad_count = count;

@@ -334,8 +334,8 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     static const char *const before[] = {
         "{\"id\":1,\"when\":\"2026-01-01T00:00:00Z\"}",
         "{\"id\":2,\"when\":\"2026-01-03T00:00:00Z\"}",
-        "{\"id\":3,\"when\":[\"2026-01-01T00:00:00Z\","
-        "\"2026-01-03T00:00:00Z\"]}",
+        ("{\"id\":3,\"when\":[\"2026-01-01T00:00:00Z\","
+         "\"2026-01-03T00:00:00Z\"]}"),
         "{\"id\":4,\"when\":\"a day\"}",
     };
     static const char *const after[] = {
