@@ -49,7 +49,8 @@ placed_destroy(struct placed *placed)
     free(placed);
 }
 
-/* Whether the member at `path`, FAMILY/0017 or .../FAMILY/0017, is a partition.
+/* Whether the member at `path` is one partition, FAMILY/0017 or
+ * /.../FAMILY/0017. Others, as another node, have theirs after blanks.
  * Sets where its family is in it, and its number. */
 static bool
 read_partition(const char *path, struct colander_slice *family,
@@ -59,7 +60,8 @@ read_partition(const char *path, struct colander_slice *family,
     const char *start = slash;
     char *end;
 
-    if (slash == NULL || strlen(slash + 1) < 4 ||
+    if (slash == NULL || (path[0] != '/' && strchr(path, ' ') != NULL) ||
+        strlen(slash + 1) < 4 ||
         strspn(slash + 1, "0123456789") != strlen(slash + 1))
         return false;
     while (start > path && start[-1] != '/')

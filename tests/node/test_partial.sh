@@ -27,7 +27,7 @@ request() { # PATH PARAMETER...: of node 1
 }
 send rows 0 300
 send both 0 50
-lost_after=20s # the end comes first
+lost_after=40s # the end comes first
 for i in 1 2; do start_node "$i"; done
 for i in 1 2; do await "$i" 300; done
 for ((tries = 0; tries < 300; tries++)); do # until each has its own
