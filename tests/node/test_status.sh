@@ -105,8 +105,12 @@ prints_some '^colander_partition_checkpoint_age_seconds\{family="rows",partition
 start_node 3 n1
 await 1 "^missing +node n1: another process, which began earlier, has the name 'n1'"
 prints_some "^  node +n1 at $(node 3),"
-grep -q "another process has the name 'n1' and began later" "$work/err1" ||
-    complain "node 1 says $(cat "$work/err1")"
+replaced="another process has the name 'n1' and began later"
+for ((tries = 0; tries < 300; tries++)); do
+    ! grep -q "$replaced" "$work/err1" || break
+    sleep 0.1
+done
+grep -q "$replaced" "$work/err1" || complain "node 1 says $(cat "$work/err1")"
 for i in 1 3; do
     kill -TERM "${nodes[$i]}"
     wait "${nodes[$i]}"
