@@ -62,7 +62,7 @@ void node_text_release(struct node_text *text);
 const char *node_text_phase_name(enum node_text_phase phase);
 
 /* Add lines of details: first the version, with a problem of the node ("":
- * none), then each partition. What there is no room for is left out. */
+ * none), then each partition. What does not fit is left out. */
 COLANDER_CHECKED enum colander_code
 node_text_add_node(struct colander_buffer *details, const char *problem,
                    struct colander_error *err);

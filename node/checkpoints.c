@@ -191,8 +191,8 @@ checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,
 /* ----------------------------------------------------------------- make --- */
 
 /* All are sent until one is above those that are damaged: it is the one whose
- * objects the next one uses. If there is no memory for its number, the next one
- * is made earlier. */
+ * objects the next one uses. If its number cannot be kept, as memory is short,
+ * the next one is made earlier. */
 static void
 note_made(struct checkpoints *checkpoints, uint64_t number, bool sent_all)
 {

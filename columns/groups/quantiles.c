@@ -161,7 +161,7 @@ quantiles_add_encoded(struct quantiles *quantiles,
                       struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
-    int64_t last = INT32_MIN; /* which is no place */
+    int64_t last = INT32_MIN; /* below any place */
 
     for (size_t at = 0; at < encoded.size && code == COLANDER_OK;
          at += COUNTER_SIZE) {

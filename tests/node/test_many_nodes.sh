@@ -36,7 +36,7 @@ node() {
     echo "http://127.0.0.1:$((base + $1))"
 }
 
-# await NUMBER COUNT: until a node has so many rows.
+# await NUMBER COUNT: until a node has COUNT rows.
 await() {
     local tries count=
     for ((tries = 0; tries < 300; tries++)); do

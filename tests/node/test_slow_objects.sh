@@ -28,7 +28,7 @@ start_node() {
     nodes[$1]=$!
 }
 
-# await NUMBER COUNT: until a node has so many rows.
+# await NUMBER COUNT: until a node has COUNT rows.
 await() {
     local tries count=
     for ((tries = 0; tries < 600; tries++)); do
