@@ -183,6 +183,8 @@ save(void *context)
     const unsigned given = node->options.checkpoint_ms;
 
     while (wait_on(node, given > 0 ? given : CHECKPOINT_MS)) {
+        if (node->options.only != NULL)
+            continue;
         pthread_mutex_lock(&node->saving);
         (void)!checkpoint_all(node, NULL);
         pthread_mutex_unlock(&node->saving);
@@ -432,7 +434,7 @@ node_close(struct node *node, struct colander_error *err)
     if (node == NULL)
         return COLANDER_OK;
     stop_all(node);
-    if (node->has_keeper)
+    if (node->has_keeper && node->options.only == NULL)
         code = checkpoint_all(node, err);
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);

@@ -18,6 +18,11 @@
 struct node_family {
     struct cluster_family definition;
     struct partition **partitions; /* by number; NULL: it is not here */
+    struct node_family *before;    /* its last generation; NULL: none */
+    struct node_family *after;     /* and the next one */
+    bool is_routed;     /* each partition has a store, here or elsewhere */
+    uint64_t hidden_us; /* since when a later generation is read; 0: it is not
+                         */
 };
 
 struct node {

@@ -109,8 +109,8 @@ remove_one(const char *path, const struct stat *status, int kind,
     return remove(path);
 }
 
-static enum colander_code
-remove_folder(const char *path, struct colander_error *err)
+enum colander_code
+partition_remove_folder(const char *path, struct colander_error *err)
 {
     struct stat status;
 
@@ -193,7 +193,7 @@ fetch(struct partition *partition, int64_t above, bool *found,
             break;
         if (is_known_bad(partition, number))
             continue;
-        code = remove_folder(partition->fresh_path, err);
+        code = partition_remove_folder(partition->fresh_path, err);
         if (code != COLANDER_OK)
             break;
         made = cluster_restore(partition->objects, number,
@@ -217,7 +217,7 @@ fetch(struct partition *partition, int64_t above, bool *found,
 static enum colander_code
 move(const char *from, const char *to, struct colander_error *err)
 {
-    enum colander_code code = remove_folder(to, err);
+    enum colander_code code = partition_remove_folder(to, err);
 
     if (code == COLANDER_OK && rename(from, to) != 0)
         code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s", from,
@@ -235,7 +235,7 @@ open_store(struct partition *partition, struct colander_store **store,
     enum colander_code code = make_parent(partition, err);
 
     if (code == COLANDER_OK)
-        code = remove_folder(partition->old_path, err);
+        code = partition_remove_folder(partition->old_path, err);
     if (code == COLANDER_OK && stat(partition->path, &status) != 0)
         code = fetch(partition, -1, &found, err);
     if (code == COLANDER_OK && found) /* without one the log has it all */
@@ -330,7 +330,10 @@ partition_store(struct partition *partition, bool *is_caught_up)
 
     partition_state(partition, &state);
     *is_caught_up = state.is_caught_up;
-    return store_of(partition);
+    return state.applied >= cluster_family_whole(partition->setup.family,
+                                                 partition->setup.number)
+               ? store_of(partition)
+               : NULL;
 }
 
 const char *
@@ -476,7 +479,7 @@ remove_store(struct partition *partition)
     if (code == COLANDER_OK)
         code = move(partition->path, partition->old_path, &err);
     if (code == COLANDER_OK)
-        code = remove_folder(partition->old_path, &err);
+        code = partition_remove_folder(partition->old_path, &err);
     say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
 }
 
@@ -523,33 +526,48 @@ run(void *context)
 
 /* -------------------------------------------------------------- others --- */
 
+/* Finds out up to which record all is done. Under the lock. */
+static bool
+find_applied(const struct partition *partition, int64_t *applied, bool *is_done)
+{
+    const struct partition_setup *setup = &partition->setup;
+    bool retains = false;
+    bool found = false;
+
+    if (partition->rows == NULL ||
+        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK ||
+        topic_place(partition->rows, setup->family->topic,
+                    (int32_t)setup->number, applied, &found,
+                    NULL) != COLANDER_OK ||
+        !found)
+        return false;
+    *is_done = !retains;
+    *applied -= retains;
+    return true;
+}
+
 void
 partition_state(struct partition *partition, struct node_partition *state)
 {
+    int64_t applied;
+    bool is_done = true;
+
     pthread_mutex_lock(&partition->lock);
     *state = partition->state;
     state->rows += partition->loaded_rows;
     state->rejects += partition->loaded_rejects;
+    if (find_applied(partition, &applied, &is_done))
+        state->applied = applied;
     if (partition->reader != NULL) {
         struct topic_reader_state reading;
 
         topic_reader_state(partition->reader, &reading);
         state->lag = reading.lag;
-        if (reading.lag == 0 && !reading.is_cut_off)
+        if (reading.lag == 0 && is_done && !reading.is_cut_off)
             partition->state.is_caught_up = state->is_caught_up = true;
         if (reading.is_cut_off)
             (void)snprintf(state->problem, sizeof(state->problem),
                            "no broker answers: %s", reading.trouble);
-    }
-    if (partition->rows != NULL) {
-        int64_t applied;
-        bool found;
-
-        if (topic_place(partition->rows, partition->setup.family->topic,
-                        (int32_t)partition->setup.number, &applied, &found,
-                        NULL) == COLANDER_OK &&
-            found)
-            state->applied = applied;
     }
     pthread_mutex_unlock(&partition->lock);
 }
@@ -692,11 +710,12 @@ prepare(struct partition *partition, struct colander_error *err)
 {
     const struct partition_setup *setup = &partition->setup;
     const struct cluster_family *family = setup->family;
+    char folder[CLUSTER_FOLDER_SIZE];
     struct colander_error err_of_list;
     enum colander_code code;
 
-    if (asprintf(&partition->name, "%s/%04" PRIu32, family->name,
-                 setup->number) < 0)
+    if (asprintf(&partition->name, "%s/%04" PRIu32,
+                 cluster_family_folder(family, folder), setup->number) < 0)
         partition->name = NULL;
     partition->path = path_of(partition, "");
     partition->fresh_path = path_of(partition, ".new");
@@ -719,9 +738,8 @@ prepare(struct partition *partition, struct colander_error *err)
     code = node_settings(setup->cluster, setup->options, &partition->settings,
                          &partition->setting_count, err);
     if (code == COLANDER_OK)
-        code =
-            cluster_partition_address(setup->cluster, family->name,
-                                      setup->number, &partition->objects, err);
+        code = cluster_partition_address(setup->cluster, folder, setup->number,
+                                         &partition->objects, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
     if (code == COLANDER_OK &&

@@ -37,7 +37,8 @@ COLANDER_CHECKED enum colander_code
 partition_start(const struct partition_setup *setup,
                 struct partition **partition, struct colander_error *err);
 
-/* Returns the store, or NULL if it is not open. Only in `changed`. Sets
+/* Returns the store, or NULL if it is not open, or has not all rows of the
+ * generation before. Only in `changed`. Sets
  * *is_caught_up to whether it has once had all that the log had. */
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);
@@ -65,6 +66,10 @@ void partition_join(struct partition *partition);
 /* Closes the store and frees the partition. */
 COLANDER_CHECKED enum colander_code partition_free(struct partition *partition,
                                                    struct colander_error *err);
+
+/* Removes a folder and what is in it, if it is there. */
+COLANDER_CHECKED enum colander_code
+partition_remove_folder(const char *path, struct colander_error *err);
 
 /* Sets *settings to those of librdkafka: of the cluster, and then of the node.
  * The caller frees the array; the texts are borrowed. */

@@ -375,6 +375,8 @@ open_peers(struct routing *routing, const struct route *routes, size_t count,
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (routes[i].is_hidden)
+            continue;
         if (routes[i].address != NULL)
             code = add_route(peers, &routes[i], err);
         else if (routes[i].store == NULL && missing == NULL)
@@ -408,7 +410,8 @@ join(struct routing *routing, const struct route *routes, size_t count,
     code = colander_union_replace(routing->here, stores, store_count, err);
     store_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (routes[i].store != NULL && routes[i].address == NULL)
+        if (routes[i].store != NULL && routes[i].address == NULL &&
+            !routes[i].is_hidden)
             stores[store_count++] = routes[i].store;
     }
     for (size_t i = 0; i < peers->count; i++)

@@ -23,6 +23,7 @@ struct route {
     struct colander_store *store; /* here; NULL: it is not */
     const char *address; /* of the node that is asked if it is not read here;
                             * NULL: it is read here, or nowhere */
+    bool is_hidden;      /* it is for other nodes only */
 };
 
 struct routing;

@@ -44,7 +44,7 @@ operate a patch '{"b":7}' 'no JSON'
 operate a delete '{"other":2}'
 follow 3 a --key id
 says_some "; 4 rejected"
-rejected "the header op is 'remove': it may be put, patch, delete or retain"
+rejected "the header op is 'remove': it may be put, patch, delete, retain or row"
 rejected "no column 'id' for the key"
 [ "$(rows rows.rejects | grep -c "no column 'id'")" = 2 ] ||
     complain 'a patch or a delete without a key is not rejected'
@@ -117,6 +117,20 @@ store=$work/days
 run 3 follow "$store" 'days/{day}' "kafka://$brokers/r" --once \
     --partition at:day --type at=time
 says_some 'rows are in families by time, which are dropped as a whole$'
+
+# --- a row is put as it is stored
+brokers topic w 1
+store=$work/stored
+printf '\x82\xa4_key\x07\xa1n\xa15\n' >"$work/records" # a line is a record
+brokers op w 0 "$work/records" row
+put w 0 '{"_key":8,"n":"5"}'
+operate w row '{"_key":9}'
+printf '\x81\xa1n\xa15\n' >"$work/records"
+brokers op w 0 "$work/records" row
+follow 3 w --type n=integer
+says_some '^2 rows loaded; 2 rejected; '
+rejected 'the row has no _key'
+has rows '{"_key":7,"n":"5"}' '{"_key":8,"n":5}'
 
 # --- if rows that are there stay, a delete makes room
 brokers topic k 1
