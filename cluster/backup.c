@@ -121,8 +121,9 @@ look_around(struct sending *sending, const struct colander_store *store,
     enum colander_code code =
         making_begin(&sending->making, sending->objects, err);
 
-    if (code == COLANDER_OK)
-        code = read_before(sending, err);
+    if (code != COLANDER_OK || sending->options->sends_all)
+        return code; /* as if nothing were there */
+    code = read_before(sending, err);
     if (code == COLANDER_OK && !sending->options->has_twins)
         code = check_identity(sending, store, err);
     if (code == COLANDER_OK)
@@ -356,6 +357,26 @@ put_list(struct sending *sending, uint64_t *number, struct colander_error *err)
     return code;
 }
 
+/* Deletes other lists with the number of the backup, which has all that they
+ * had, and is whole. */
+static enum colander_code
+replace_others(const struct sending *sending, uint64_t number,
+               struct colander_error *err)
+{
+    const struct content_name own = backups_name(number, sending->making.id);
+    struct object_list backups = {NULL, 0, 0};
+    enum colander_code code = backups_list(sending->objects, &backups, err);
+
+    for (size_t i = 0; i < backups.count && code == COLANDER_OK; i++) {
+        const char *name = backups.items[i].name;
+
+        if (backups_number(name) == number && strcmp(name, own.text) != 0)
+            code = objects_delete(sending->objects, name, err);
+    }
+    object_list_release(&backups);
+    return code;
+}
+
 static void
 release(struct sending *sending)
 {
@@ -382,6 +403,8 @@ make(struct objects *objects, struct colander_store *store,
         code = check_there(&sending, err);
     if (code == COLANDER_OK)
         code = put_list(&sending, &made->number, err);
+    if (code == COLANDER_OK && options->sends_all)
+        code = replace_others(&sending, made->number, err);
     making_end(&sending.making);
     release(&sending);
     return code;
@@ -404,8 +427,12 @@ cluster_backup(struct colander_store *store, const char *address,
     enum colander_code code = objects_open(address, &objects, err);
 
     memset(made, 0, sizeof(*made));
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        objects_stop_by(objects, options->is_stopped);
+        if (options->tries_once)
+            objects_try_once(objects);
         code = make(objects, store, options, made, err);
+    }
     if (code == COLANDER_OK && options->keep_count > 0) {
         code = collect(objects, options->keep_count, &made->removed_count, err);
         if (code != COLANDER_OK)

@@ -19,6 +19,8 @@
 #include "columns/upkeep.h"
 #include "core/core.h"
 
+#include <stdatomic.h>
+
 /* Whether a word is meant as an address. */
 bool cluster_is_address(const char *word);
 
@@ -30,6 +32,12 @@ struct cluster_backup_options {
     uint64_t number; /* of the backup; 0: that after the highest */
     bool has_twins;  /* other stores may have the same rows and be sent to
                           * the same address */
+    const atomic_bool *is_stopped; /* ends it with CANCELLED within some
+                                    * seconds; NULL: never */
+    bool tries_once; /* does without it if the first attempt of a request
+                      * fails */
+    bool sends_all;  /* relies on no object that is there, as some may be
+                     * damaged, and replaces backups with its number */
 };
 
 /* Sends the store to a new backup. Then removes old ones, and files that no
@@ -43,10 +51,13 @@ cluster_backup(struct colander_store *store, const char *address,
 
 /* As colander_backup_restore. Checks each object, and names one that is damaged
  * or missing; if it is the list of the backup, also the newest backup whose
- * list can be read. */
+ * list can be read. Of several backups with the number, takes one that is
+ * whole. `is_stopped` ends it with CANCELLED within some seconds; NULL: never.
+ */
 COLANDER_CHECKED enum colander_code
 cluster_restore(const char *address, uint64_t number, const char *path,
-                struct colander_backup *restored, struct colander_error *err);
+                const atomic_bool *is_stopped, struct colander_backup *restored,
+                struct colander_error *err);
 
 struct cluster_backup {
     uint64_t number;
@@ -57,9 +68,9 @@ struct cluster_backup {
                           * counts; NULL: it can */
 };
 
-/* Calls `visit` for each backup, the oldest first. */
+/* Calls `visit` for each backup, the oldest first. `is_stopped` as above. */
 COLANDER_CHECKED enum colander_code
-cluster_list(const char *address,
+cluster_list(const char *address, const atomic_bool *is_stopped,
              enum colander_code (*visit)(void *context,
                                          const struct cluster_backup *backup,
                                          struct colander_error *err),
@@ -82,6 +93,9 @@ void cluster_reader_close(struct cluster_reader *reader);
 const char *cluster_reader_path(const struct cluster_reader *reader);
 const struct colander_remote_files *
 cluster_reader_files(const struct cluster_reader *reader);
+
+/* Returns when the backup was made, in seconds since 1970. */
+int64_t cluster_reader_made(const struct cluster_reader *reader);
 
 /* What was read so far. */
 struct cluster_reads {

@@ -19,11 +19,13 @@
 #define VERSION_MEMBER "version"
 #define ID_SIZE 16
 #define VALUE_SHOWN 40 /* bytes of a value that differs */
+#define RECORD_SIZE_MIN 1024
 
 enum member_kind {
     MEMBER_TEXT,     /* char * */
     MEMBER_OPTIONAL, /* the same; NULL: it is left out */
     MEMBER_NUMBER,   /* uint32_t */
+    MEMBER_SIZE,     /* the same; 0: it is left out */
     MEMBER_TEXTS,    /* struct cluster_texts, as an array */
     MEMBER_PAIRS,    /* the same, as a map */
 };
@@ -57,6 +59,7 @@ static const struct member family_members[] = {
     {"partition_by", MEMBER_NUMBER, FAMILY(partition_by), false},
     {"format", MEMBER_TEXT, FAMILY(format), false},
     {"on_duplicate", MEMBER_TEXT, FAMILY(on_duplicate), false},
+    {"record_size", MEMBER_SIZE, FAMILY(record_size), true},
     {"types", MEMBER_PAIRS, FAMILY(types), false},
     {"schema", MEMBER_OPTIONAL, FAMILY(schema), false},
     {"generation", MEMBER_NUMBER, FAMILY(generation), true},
@@ -76,6 +79,12 @@ static uint32_t *
 number_of(const void *object, const struct member *member)
 {
     return (uint32_t *)((char *)object + member->offset);
+}
+
+static bool
+is_number(const struct member *member)
+{
+    return member->kind == MEMBER_NUMBER || member->kind == MEMBER_SIZE;
 }
 
 static struct cluster_texts *
@@ -159,7 +168,7 @@ release(void *object, const struct member *member)
     for (; member->name != NULL; member++) {
         if (member->kind == MEMBER_TEXTS || member->kind == MEMBER_PAIRS)
             cluster_texts_release(texts_of(object, member));
-        else if (member->kind != MEMBER_NUMBER)
+        else if (!is_number(member))
             free(*text_of(object, member));
     }
 }
@@ -368,6 +377,13 @@ check_family(const void *object, struct colander_error *err)
         code = check_whole(family, err);
     if (code != COLANDER_OK)
         return code;
+    if (family->record_size != 0 &&
+        (family->record_size < RECORD_SIZE_MIN ||
+         family->record_size > COLANDER_JSON_SIZE_MAX))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "record_size must be %d to %d bytes, not %" PRIu32,
+                             RECORD_SIZE_MIN, (int)COLANDER_JSON_SIZE_MAX,
+                             family->record_size);
     if (!is_id(family->cluster))
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "the id '%.40s' is not %d hexadecimal digits",
@@ -425,13 +441,13 @@ add_members(struct colander_row_builder *builder, const void *object,
     for (; member->name != NULL; member++) {
         if (is_left_out(object, member))
             continue;
-        if (member->kind == MEMBER_NUMBER)
+        if (is_number(member))
             colander_row_builder_add(
                 builder, member->name,
                 colander_integer(*number_of(object, member)));
         else if (member->kind == MEMBER_TEXTS || member->kind == MEMBER_PAIRS)
             add_texts(builder, member, texts_of(object, member));
-        else if (*text_of(object, member) != NULL)
+        else if (!is_number(member) && *text_of(object, member) != NULL)
             colander_row_builder_add(builder, member->name,
                                      colander_text(*text_of(object, member)));
     }
@@ -556,7 +572,7 @@ read_member(void *object, const struct member *member,
 
     if (member->kind == MEMBER_TEXTS || member->kind == MEMBER_PAIRS)
         return read_texts(member, value, texts_of(object, member), err);
-    if (member->kind != MEMBER_NUMBER)
+    if (!is_number(member))
         return copy_text(member->name, nothing, value, text_of(object, member),
                          err);
     if (value->type != COLANDER_INTEGER || value->integer < 0 ||
@@ -709,7 +725,9 @@ show(const void *object, const struct member *member,
         }
         return code;
     }
-    if (member->kind == MEMBER_NUMBER)
+    if (member->kind == MEMBER_SIZE && *number_of(object, member) == 0)
+        (void)snprintf(number, sizeof(number), "%" PRIu32, CLUSTER_RECORD_SIZE);
+    else if (is_number(member))
         (void)snprintf(number, sizeof(number), "%" PRIu32,
                        *number_of(object, member));
     else

@@ -34,10 +34,13 @@
 
 #include "core/core.h"
 
+#include <stdatomic.h>
+
 #define CLUSTER_NAME_MAX 100 /* bytes */
 #define CLUSTER_PARTITIONS_MAX 10000
 #define CLUSTER_REPLICAS_MAX 100
 #define CLUSTER_FOLDER_SIZE (CLUSTER_NAME_MAX + 12) /* with the zero byte */
+#define CLUSTER_RECORD_SIZE ((uint32_t)8 << 20)     /* bytes, the usual one */
 
 /* Texts, owned. */
 struct cluster_texts {
@@ -69,6 +72,8 @@ struct cluster_family {
                                * record in the log; 0 if there are none */
     char *format;             /* of a record: json or msgpack */
     char *on_duplicate;       /* replace, keep, patch or error */
+    uint32_t record_size;     /* of the largest record, in bytes: larger ones
+                               * are rejected; 0: CLUSTER_RECORD_SIZE */
     char *schema;             /* its text; NULL: none */
     struct cluster_texts types; /* pairs COLUMN=TYPE, which count more than the
                                  * schema's */
@@ -123,6 +128,9 @@ cluster_may_create(const char *address,
 COLANDER_CHECKED enum colander_code cluster_open(const char *address,
                                                  struct cluster **cluster,
                                                  struct colander_error *err);
+
+/* As objects_stop_by. */
+void cluster_stop_by(struct cluster *cluster, const atomic_bool *is_stopped);
 
 /* NULL is allowed. */
 void cluster_close(struct cluster *cluster);

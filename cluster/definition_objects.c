@@ -168,6 +168,12 @@ cluster_open(const char *address, struct cluster **cluster,
 }
 
 void
+cluster_stop_by(struct cluster *cluster, const atomic_bool *is_stopped)
+{
+    objects_stop_by(cluster->objects, is_stopped);
+}
+
+void
 cluster_close(struct cluster *cluster)
 {
     if (cluster == NULL)

@@ -418,10 +418,29 @@ ask_metadata(void *context)
     return error;
 }
 
-/* Returns whether an answer has a topic whose policy is, or includes, to
- * compact. */
-static bool
-says_compact(const rd_kafka_DescribeConfigs_result_t *answer)
+/* What brokers say of a topic. */
+struct topic_config {
+    bool is_compact;
+    int64_t retention_ms; /* negative: unknown, or without end */
+};
+
+static void
+read_entry(const rd_kafka_ConfigEntry_t *entry, struct topic_config *config)
+{
+    const char *name = rd_kafka_ConfigEntry_name(entry);
+    const char *value = rd_kafka_ConfigEntry_value(entry);
+
+    if (value == NULL)
+        return;
+    if (strcmp(name, "cleanup.policy") == 0 && strstr(value, "compact") != NULL)
+        config->is_compact = true;
+    if (strcmp(name, "retention.ms") == 0)
+        config->retention_ms = strtoll(value, NULL, 10);
+}
+
+static void
+read_config(const rd_kafka_DescribeConfigs_result_t *answer,
+            struct topic_config *config)
 {
     const rd_kafka_ConfigResource_t **resources;
     size_t resource_count = 0;
@@ -433,33 +452,27 @@ says_compact(const rd_kafka_DescribeConfigs_result_t *answer)
         const rd_kafka_ConfigEntry_t **entries =
             rd_kafka_ConfigResource_configs(resources[i], &count);
 
-        for (size_t j = 0; j < count; j++) {
-            const char *value = rd_kafka_ConfigEntry_value(entries[j]);
-
-            if (value != NULL && strstr(value, "compact") != NULL &&
-                strcmp(rd_kafka_ConfigEntry_name(entries[j]),
-                       "cleanup.policy") == 0)
-                return true;
-        }
+        for (size_t j = 0; j < count; j++)
+            read_entry(entries[j], config);
     }
-    return false;
 }
 
-/* Asks a broker whether it compacts the topic, and fails if it does. (Without a
- * broker, librdkafka asks the controller, which a mock cluster does not have.)
- */
-static enum colander_code
-check_policy(rd_kafka_t *client, int32_t broker, const char *topic,
-             struct colander_error *err)
+/* Asks a broker how it keeps the topic. What it does not say stays unknown.
+ * (Without a broker, librdkafka asks the controller, which a mock cluster does
+ * not have.) */
+static void
+ask_config(rd_kafka_t *client, int32_t broker, const char *topic,
+           struct topic_config *config)
 {
     rd_kafka_ConfigResource_t *resource =
         rd_kafka_ConfigResource_new(RD_KAFKA_RESOURCE_TOPIC, topic);
     rd_kafka_AdminOptions_t *options =
         rd_kafka_AdminOptions_new(client, RD_KAFKA_ADMIN_OP_DESCRIBECONFIGS);
     rd_kafka_queue_t *queue = rd_kafka_queue_new(client);
-    bool is_compact = false;
     rd_kafka_event_t *event;
 
+    config->is_compact = false;
+    config->retention_ms = -1;
     (void)rd_kafka_AdminOptions_set_broker(options, broker, NULL, 0);
     (void)rd_kafka_AdminOptions_set_request_timeout(options, KAFKA_ASK_MS, NULL,
                                                     0);
@@ -468,13 +481,19 @@ check_policy(rd_kafka_t *client, int32_t broker, const char *topic,
     if (event != NULL &&
         rd_kafka_event_type(event) == RD_KAFKA_EVENT_DESCRIBECONFIGS_RESULT &&
         rd_kafka_event_error(event) == RD_KAFKA_RESP_ERR_NO_ERROR)
-        is_compact = says_compact(rd_kafka_event_DescribeConfigs_result(event));
+        read_config(rd_kafka_event_DescribeConfigs_result(event), config);
     if (event != NULL)
         rd_kafka_event_destroy(event);
     rd_kafka_queue_destroy(queue);
     rd_kafka_AdminOptions_destroy(options);
     rd_kafka_ConfigResource_destroy(resource);
-    if (!is_compact)
+}
+
+static enum colander_code
+check_policy(const struct topic_config *config, const char *topic,
+             struct colander_error *err)
+{
+    if (!config->is_compact)
         return COLANDER_OK;
     return COLANDER_FAIL(
         err, COLANDER_INVALID,
@@ -494,15 +513,29 @@ kafka_partition_count(const struct topic_broker_options *options,
         kafka_try(options, client, true, ask_metadata, &request);
 
     *count = request.count;
-    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && *count > 0)
-        return check_policy(client, request.broker, rd_kafka_topic_name(topic),
-                            err);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR && *count > 0) {
+        struct topic_config config;
+
+        ask_config(client, request.broker, rd_kafka_topic_name(topic), &config);
+        return check_policy(&config, rd_kafka_topic_name(topic), err);
+    }
     if (kafka_is_stopped(options))
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     return kafka_fail(error == RD_KAFKA_RESP_ERR_NO_ERROR
                           ? RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART
                           : error,
                       "cannot find", rd_kafka_topic_name(topic), -1, err);
+}
+
+int64_t
+kafka_retention(rd_kafka_t *client, rd_kafka_topic_t *topic)
+{
+    struct metadata_request request = {client, topic, 0, -1};
+    struct topic_config config = {false, -1};
+
+    if (ask_metadata(&request) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        ask_config(client, request.broker, rd_kafka_topic_name(topic), &config);
+    return config.retention_ms;
 }
 
 void

@@ -34,7 +34,7 @@ void kafka_address_release(struct kafka_address *address);
 /* What was the last trouble with brokers. */
 struct kafka_trouble {
     pthread_mutex_t lock;
-    bool is_cut_off;             /* no broker can be reached */
+    atomic_bool is_cut_off;      /* no broker can be reached */
     rd_kafka_resp_err_t refusal; /* it is about a password or certificate */
     char text[300];
 };
@@ -94,6 +94,10 @@ COLANDER_CHECKED enum colander_code
 kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,
                       int32_t *count, struct colander_error *err);
+
+/* Returns how long brokers keep the records of a topic at least; negative: that
+ * is unknown, or without end. */
+int64_t kafka_retention(rd_kafka_t *client, rd_kafka_topic_t *topic);
 
 /* Sets `id` to that of the cluster, or its beginning; "": it has none. */
 void kafka_cluster(rd_kafka_t *client, char *id, size_t size);

@@ -8,11 +8,13 @@
  * one of them is cut off: nothing may depend on them but who does which work.
  *
  * Each process draws an id. Of two processes with one name the one that began
- * later is the member; the other one is silent as long as it hears that one,
- * and both have a problem. Records that are of no use, as anyone who may write
+ * later is the member; the other one speaks only now and then as long as it
+ * hears that one, and both have a problem. A process without a name is not a
+ * member: it listens. Records that are of no use, as anyone who may write
  * to the topic can send them, are ignored and counted. FORMAT.md has the bytes.
  *
  * Life:    members_open -> say, list, state -> members_close
+ *          of a listener: members_open -> list, state -> members_close
  * Threads: any number of them may use one `struct members`. It has one itself,
  *          and those of two clients of librdkafka
  * Memory:  at most MEMBERS_MAX others, and what they say
@@ -33,7 +35,7 @@ struct members_options {
                                           * borrowed until close; is_stopped and
                                           * wait_ms do not matter */
     const char *cluster; /* its id: records of others are ignored */
-    const char *name;    /* of this member */
+    const char *name;    /* of this member; NULL: it only listens */
     unsigned say_ms;     /* between two records; 0: a second */
     unsigned lost_ms;    /* that a member is silent when it is lost; 0: ten
                           * seconds. At least four times say_ms */
@@ -54,11 +56,13 @@ COLANDER_CHECKED enum colander_code
 members_open(const struct members_options *options, struct members **members,
              struct colander_error *err);
 
-/* Sets what is said of this member from now on, copied. It is sent at once if
- * it is another text. Fails with INVALID if it is longer than
- * MEMBERS_TEXT_MAX. */
+/* Sets what is said of this member from now on, copied: a text, and details
+ * after it. They are sent at once if it is another text; other details wait for
+ * the next record. Fails with INVALID if both are longer than MEMBERS_TEXT_MAX.
+ * Requires a name. */
 COLANDER_CHECKED enum colander_code members_say(struct members *members,
                                                 struct colander_slice text,
+                                                struct colander_slice details,
                                                 struct colander_error *err);
 
 /* A member that is alive. */
@@ -67,6 +71,8 @@ struct member {
     struct colander_buffer text; /* what it said last */
     uint64_t age_ms;             /* since then; 0 of this one */
     bool is_self;                /* it is this one */
+    bool is_past; /* that was said before this one was opened, it is not known
+                   * when: the member may be gone */
 };
 
 /* Copies the list of those alive, this one included, by name. If another
@@ -86,11 +92,16 @@ void members_list_release(struct member *list, size_t count);
  * process stood still, this is false, and true again when it has heard itself
  * for lost_ms. While it is false the list may lack others, and nothing should
  * be changed because of it.
+ *
+ * A listener has settled when it has read what was said before, and has heard
+ * all of those again, or 2 say_ms later. Those that it has not heard again are
+ * not in its list.
  */
 bool members_has_settled(struct members *members);
 
 struct members_state {
     bool has_settled;
+    bool has_read;     /* what was said before it was opened */
     bool is_replaced;  /* another process with this name began later */
     uint64_t heard;    /* records of members */
     uint64_t ignored;  /* records of no use */

@@ -27,6 +27,18 @@ objects_open(const char *address, struct objects **objects,
 }
 
 void
+objects_stop_by(struct objects *objects, const atomic_bool *is_stopped)
+{
+    objects->is_stopped = is_stopped;
+}
+
+void
+objects_try_once(struct objects *objects)
+{
+    objects->tries_once = true;
+}
+
+void
 objects_close(struct objects *objects)
 {
     if (objects != NULL)

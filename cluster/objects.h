@@ -18,6 +18,8 @@
 
 #include "core/core.h"
 
+#include <stdatomic.h>
+
 struct objects;
 
 /* Fails with INVALID if it is another address, or says what is missing. Sends
@@ -25,6 +27,13 @@ struct objects;
 COLANDER_CHECKED enum colander_code objects_open(const char *address,
                                                  struct objects **objects,
                                                  struct colander_error *err);
+
+/* Once the flag, borrowed until close, is set, requests to servers fail with
+ * CANCELLED within some seconds. NULL: never. */
+void objects_stop_by(struct objects *objects, const atomic_bool *is_stopped);
+
+/* Sends each request once from now on, whatever the settings say. */
+void objects_try_once(struct objects *objects);
 
 /* NULL is allowed. */
 void objects_close(struct objects *objects);

@@ -28,6 +28,8 @@ struct objects_kind {
 /* The first member of the struct of a kind. */
 struct objects {
     const struct objects_kind *kind;
+    const atomic_bool *is_stopped; /* NULL: never */
+    bool tries_once;
 };
 
 /* Open what comes after "file://" and "s3://". */

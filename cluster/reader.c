@@ -32,7 +32,8 @@ struct cluster_reader {
     struct objects *objects;
     struct object_cache *cache;
     struct file_list files;
-    char *path; /* of the temporary directory */
+    char *path;   /* of the temporary directory */
+    int64_t made; /* when the backup was */
     struct colander_remote_files remote;
     atomic_uint_fast64_t request_count;
     atomic_uint_fast64_t fetched_size;
@@ -464,8 +465,10 @@ read_list(struct cluster_reader *reader, uint64_t number,
 
     if (code == COLANDER_OK)
         code = backups_choose(&backups, number, &chosen, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        reader->made = chosen->modified;
         code = read_files(reader, chosen, err);
+    }
     object_list_release(&backups);
     return code;
 }
@@ -527,6 +530,12 @@ const struct colander_remote_files *
 cluster_reader_files(const struct cluster_reader *reader)
 {
     return &reader->remote;
+}
+
+int64_t
+cluster_reader_made(const struct cluster_reader *reader)
+{
+    return reader->made;
 }
 
 struct cluster_reads

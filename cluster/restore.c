@@ -93,6 +93,7 @@ fetch(struct fetching *fetching, const char *path,
         code = colander_backup_restore_from(&source, path, restored, err);
     if (fetching->pool != NULL && pool_finish(fetching->pool, NULL) != 0)
         code = code == COLANDER_OK ? COLANDER_IO : code; /* it had no jobs */
+    fetching->pool = NULL;
     return code;
 }
 
@@ -133,29 +134,48 @@ read_chosen(struct fetching *fetching, const struct object_list *backups,
                          backups_number(backups->items[count - 1].name));
 }
 
+static enum colander_code
+restore_one(struct fetching *fetching, const struct object_list *backups,
+            const struct object *chosen, const char *path,
+            struct colander_backup *restored, struct colander_error *err)
+{
+    enum colander_code code = read_chosen(fetching, backups, chosen, err);
+
+    if (code == COLANDER_OK) {
+        code = fetch(fetching, path, restored, err);
+        if (restored != NULL)
+            restored->number = backups_number(chosen->name);
+    }
+    file_list_release(&fetching->files);
+    free(fetching->names);
+    fetching->names = NULL;
+    return code;
+}
+
 enum colander_code
 cluster_restore(const char *address, uint64_t number, const char *path,
-                struct colander_backup *restored, struct colander_error *err)
+                const atomic_bool *is_stopped, struct colander_backup *restored,
+                struct colander_error *err)
 {
     struct fetching fetching = {.objects = NULL};
     struct object_list backups = {NULL, 0, 0};
     const struct object *chosen = NULL;
     enum colander_code code = objects_open(address, &fetching.objects, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        objects_stop_by(fetching.objects, is_stopped);
         code = backups_list(fetching.objects, &backups, err);
+    }
     if (code == COLANDER_OK)
         code = backups_choose(&backups, number, &chosen, err);
     if (code == COLANDER_OK)
-        code = read_chosen(&fetching, &backups, chosen, err);
-    if (code == COLANDER_OK) {
-        code = fetch(&fetching, path, restored, err);
-        if (restored != NULL)
-            restored->number = backups_number(chosen->name);
+        code = restore_one(&fetching, &backups, chosen, path, restored, err);
+    while (code == COLANDER_CORRUPT && chosen > backups.items &&
+           backups_number(chosen->name) == backups_number(chosen[-1].name)) {
+        chosen--;
+        code = restore_one(&fetching, &backups, chosen, path, restored, err);
     }
     object_list_release(&backups);
-    file_list_release(&fetching.files);
-    free(fetching.names);
     objects_close(fetching.objects);
     if (code != COLANDER_OK)
         colander_error_context(err, "cannot restore from '%s'", address);
@@ -191,7 +211,7 @@ visit_backup(struct objects *objects, const struct object *object,
 }
 
 enum colander_code
-cluster_list(const char *address,
+cluster_list(const char *address, const atomic_bool *is_stopped,
              enum colander_code (*visit)(void *context,
                                          const struct cluster_backup *backup,
                                          struct colander_error *err),
@@ -201,8 +221,10 @@ cluster_list(const char *address,
     struct objects *objects;
     enum colander_code code = objects_open(address, &objects, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        objects_stop_by(objects, is_stopped);
         code = backups_list(objects, &backups, err);
+    }
     for (size_t i = 0; i < backups.count && code == COLANDER_OK; i++)
         code = visit_backup(objects, &backups.items[i], visit, context, err);
     object_list_release(&backups);

@@ -8,10 +8,12 @@
  *
  * An address is kafka://BROKER[:PORT][,...]/TOPIC[,TOPIC...].
  *
- * Life:    topic_reader_open -> next, mark -> close; or
+ * Life:    topic_client_open -> topic_client_close, for readers that share it;
+ *          topic_reader_open -> next, mark -> close; or
  *          topic_writer_open -> begin -> put -> flush -> close; or
  *          topic_create, topic_ends
- * Threads: one at a time, except topic_reader_state
+ * Threads: one at a time for each reader or writer, and any for
+ *          topic_reader_state
  *
  * SPDX-License-Identifier: MIT
  */
@@ -37,6 +39,20 @@ struct topic_broker_options {
 
 /* -------------------------------------------------------------- readers --- */
 
+/* What readers of the same brokers can share, so that not each of them has
+ * threads, connections and requests: a client. No two of them may read the same
+ * partition at one time. Its own settings are used, and not theirs. */
+struct topic_client;
+
+/* Opens one; no broker is asked yet. Fails with INVALID if the address or
+ * settings cannot be used. */
+COLANDER_CHECKED enum colander_code
+topic_client_open(const struct topic_broker_options *options,
+                  struct topic_client **client, struct colander_error *err);
+
+/* Requires that all its readers are closed. NULL is allowed. */
+void topic_client_close(struct topic_client *client);
+
 /* Where a partition without a mark begins. */
 enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
 
@@ -47,10 +63,14 @@ struct topic_reader_options {
     bool is_once;     /* ends at what is the end of the topics now */
     bool restarts;    /* begins as if there were no marks */
     bool skips_lost;  /* goes on if records are gone that were not read */
+    bool is_whole;    /* records from offset 0 on must be there, where a
+                       * partition has no mark */
     unsigned look_ms; /* how often new partitions are looked for; 0: a minute */
-    const int32_t *partitions; /* of each topic that are read; borrowed until
+    const int32_t *partitions;   /* of each topic that are read; borrowed until
                                 * close */
-    size_t partition_count;    /* 0: all are read */
+    size_t partition_count;      /* 0: all are read */
+    struct topic_client *client; /* borrowed until close; NULL: it has one for
+                                  * itself */
 };
 
 /* A record. All is borrowed until the next call, but the topic, until close. */
@@ -110,6 +130,8 @@ COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
 struct topic_reader_state {
     uint64_t partition_count;
     uint64_t lag;        /* records that brokers have after the last one read */
+    int64_t next;        /* the offset after the one that was returned last,
+                          * if one partition is read; 0: none was */
     bool is_cut_off;     /* no broker answers */
     uint64_t sent_twice; /* records of a resumed load that were there already */
     uint64_t lost;       /* records that were skipped (skips_lost), at most */
@@ -123,6 +145,10 @@ void topic_reader_state(struct topic_reader *reader,
 /* -------------------------------------------------------------- writers --- */
 
 struct topic_writer;
+
+/* Returns in which of `count` partitions records with this key are, if their
+ * producer chooses as those in Java do (murmur2). */
+int32_t topic_partition_of(struct colander_slice key, int32_t count);
 
 /* Opens a writer to the one topic of the address. Fails as a reader does. */
 COLANDER_CHECKED enum colander_code
@@ -214,10 +240,11 @@ struct topic_ends {
     int64_t high;
 };
 
-/* Asks for the ends of all partitions of the one topic of the address. The
- * caller frees *ends. Fails as topic_create does. */
+/* Asks for the ends of all partitions of the one topic of the address, and how
+ * long brokers keep its records at least; negative: that is unknown, or without
+ * end. The caller frees *ends. Fails as topic_create does. */
 COLANDER_CHECKED enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
-           size_t *count, struct colander_error *err);
+           size_t *count, int64_t *retention_ms, struct colander_error *err);
 
 #endif

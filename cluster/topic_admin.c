@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #define COPIES 3
+#define SEGMENT_SECONDS (7 * 86400) /* as brokers have it */
 #define CREATE_MS 30000
 #define LOOK_MS 100 /* between two looks at a new topic, */
 #define LOOKS 100   /* at most */
@@ -123,6 +124,8 @@ new_topic(const struct admin *admin, const struct topic_wanted *wanted,
                    wanted->retention_seconds);
     (void)rd_kafka_NewTopic_set_config(topic, "cleanup.policy", "delete");
     (void)rd_kafka_NewTopic_set_config(topic, "retention.ms", retention);
+    if (wanted->retention_seconds < SEGMENT_SECONDS) /* else it keeps more */
+        (void)rd_kafka_NewTopic_set_config(topic, "segment.ms", retention);
     (void)rd_kafka_NewTopic_set_config(topic, "min.insync.replicas",
                                        copy_count >= COPIES ? "2" : "1");
     return topic;
@@ -298,7 +301,7 @@ ask_all(struct admin *admin, struct topic_ends *ends, int32_t count,
 
 enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
-           size_t *count, struct colander_error *err)
+           size_t *count, int64_t *retention_ms, struct colander_error *err)
 {
     struct admin admin;
     int32_t found = 0;
@@ -306,9 +309,12 @@ topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
 
     *ends = NULL;
     *count = 0;
+    *retention_ms = -1;
     if (code == COLANDER_OK)
         code = kafka_partition_count(options, admin.client, admin.topic, &found,
                                      err);
+    if (code == COLANDER_OK)
+        *retention_ms = kafka_retention(admin.client, admin.topic);
     if (code == COLANDER_OK) {
         *ends = calloc((size_t)found, sizeof(**ends));
         code = *ends != NULL ? ask_all(&admin, *ends, found, err)

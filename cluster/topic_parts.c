@@ -32,7 +32,7 @@ ask_offset(void *context)
     rd_kafka_resp_err_t error;
 
     asked->offset = request->time_ms;
-    error = rd_kafka_offsets_for_times(request->reader->client, request->list,
+    error = rd_kafka_offsets_for_times(request->reader->asked, request->list,
                                        KAFKA_ASK_MS);
     return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
 }
@@ -53,8 +53,8 @@ find_offset(const struct topic_reader *reader, struct part *part,
 
     (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
                                             part->number);
-    error = kafka_try(&reader->options.brokers, reader->client,
-                      !reader->is_open, ask_offset, &request);
+    error = kafka_try(&reader->options.brokers, reader->asked, !reader->is_open,
+                      ask_offset, &request);
     *offset = request.list->elems[0].offset;
     rd_kafka_topic_partition_list_destroy(request.list);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
@@ -132,9 +132,9 @@ check_mark(struct topic_reader *reader, struct part *part, int64_t low,
             "retention of the topic is too short. To go on without "
             "them, add --skip-lost",
             part->topic->name, (int)part->number, mark->offset, low - 1);
-    pthread_mutex_lock(&reader->trouble.lock);
+    pthread_mutex_lock(&reader->trouble->lock);
     reader->state.lost += (uint64_t)(low - mark->offset);
-    pthread_mutex_unlock(&reader->trouble.lock);
+    pthread_mutex_unlock(&reader->trouble->lock);
     mark->offset = low;
     mark->has_hash = false;
     part->is_moved = true;
@@ -237,11 +237,15 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     if (code == COLANDER_OK && (is_new || !reader->options.restarts))
         code = topic_mark_read(&part->mark, reader->family,
                                colander_buffer_slice(&name), &found, err);
-    if (code == COLANDER_OK && !found)
+    if (code == COLANDER_OK && !found) {
         code = begin_mark(reader, part, is_new, low, high, err);
-    else if (code == COLANDER_OK && cluster[0] != '\0' &&
-             part->mark.cluster[0] != '\0' &&
-             strcmp(cluster, part->mark.cluster) != 0)
+        if (code == COLANDER_OK && reader->options.is_whole) {
+            part->mark.offset = 0;
+            code = check_mark(reader, part, low, high, err);
+        }
+    } else if (code == COLANDER_OK && cluster[0] != '\0' &&
+               part->mark.cluster[0] != '\0' &&
+               strcmp(cluster, part->mark.cluster) != 0)
         code = topic_part_fail(part, err,
                                "it was read from cluster '%s', this is "
                                "cluster '%s'",

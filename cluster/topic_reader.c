@@ -23,12 +23,15 @@
 
 /* -------------------------------------------------------------- opening --- */
 
+/* `queue_size`: KiB of records that are read ahead of what is taken. */
 static enum colander_code
-open_client(struct topic_reader *reader, struct colander_error *err)
+create_client(const struct topic_broker_options *brokers, const char *addresses,
+              const char *queue_size, struct kafka_trouble *trouble,
+              rd_kafka_t **client, struct colander_error *err)
 {
-    static const struct kafka_setting settings[] = {
+    const struct kafka_setting settings[] = {
         {"client.id", "colander"},
-        {"queued.max.messages.kbytes", "65536"}, /* in the one queue */
+        {"queued.max.messages.kbytes", queue_size}, /* of each queue */
         {"queued.min.messages", "200000"},
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.max.bytes", "8388608"},
@@ -43,9 +46,83 @@ open_client(struct topic_reader *reader, struct colander_error *err)
         {"allow.auto.create.topics", "false"}, {NULL, NULL},
     };
 
-    return kafka_client_create(RD_KAFKA_CONSUMER, reader->address.brokers,
-                               &reader->options.brokers, settings, fixed,
-                               &reader->trouble, NULL, &reader->client, err);
+    return kafka_client_create(RD_KAFKA_CONSUMER, addresses, brokers, settings,
+                               fixed, trouble, NULL, client, err);
+}
+
+static enum colander_code
+open_client(const struct topic_broker_options *brokers, const char *addresses,
+            bool is_shared, struct topic_client **client,
+            struct colander_error *err)
+{
+    struct topic_client *opened = calloc(1, sizeof(*opened));
+    enum colander_code code;
+
+    *client = NULL;
+    if (opened == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a client");
+    pthread_mutex_init(&opened->trouble.lock, NULL);
+    pthread_mutex_init(&opened->asked_trouble.lock, NULL);
+    code = create_client(brokers, addresses, is_shared ? "16384" : "65536",
+                         &opened->trouble, &opened->client, err);
+    opened->asked = opened->client;
+    if (code == COLANDER_OK && is_shared)
+        code = create_client(brokers, addresses, "1024", &opened->asked_trouble,
+                             &opened->asked, err);
+    if (code == COLANDER_OK)
+        *client = opened;
+    else
+        topic_client_close(opened);
+    return code;
+}
+
+enum colander_code
+topic_client_open(const struct topic_broker_options *options,
+                  struct topic_client **client, struct colander_error *err)
+{
+    struct kafka_address address;
+    enum colander_code code =
+        kafka_address_read(&address, options->address, err);
+
+    *client = NULL;
+    if (code == COLANDER_OK)
+        code = open_client(options, address.brokers, true, client, err);
+    kafka_address_release(&address);
+    return code;
+}
+
+void
+topic_client_close(struct topic_client *client)
+{
+    if (client == NULL)
+        return;
+    if (client->asked != NULL && client->asked != client->client)
+        rd_kafka_destroy(client->asked);
+    if (client->client != NULL)
+        rd_kafka_destroy(client->client);
+    pthread_mutex_destroy(&client->asked_trouble.lock);
+    pthread_mutex_destroy(&client->trouble.lock);
+    free(client);
+}
+
+/* Takes the client of the options, or has its own. */
+static enum colander_code
+take_client(struct topic_reader *reader, struct colander_error *err)
+{
+    struct topic_client *client = reader->options.client;
+    enum colander_code code = COLANDER_OK;
+
+    if (client == NULL) {
+        code = open_client(&reader->options.brokers, reader->address.brokers,
+                           false, &reader->own, err);
+        client = reader->own;
+    }
+    if (code != COLANDER_OK)
+        return code;
+    reader->client = client->client;
+    reader->asked = client->asked;
+    reader->trouble = &client->trouble;
+    return COLANDER_OK;
 }
 
 static enum colander_code
@@ -53,13 +130,12 @@ open_topics(struct topic_reader *reader, struct colander_error *err)
 {
     for (size_t i = 0; i < reader->address.topic_count; i++) {
         struct topic *topic = &reader->topics[i];
-        rd_kafka_topic_conf_t *conf =
-            rd_kafka_default_topic_conf_dup(reader->client);
 
-        rd_kafka_topic_conf_set_opaque(conf, topic);
         topic->name = reader->address.topics[i];
-        topic->handle = rd_kafka_topic_new(reader->client, topic->name, conf);
-        if (topic->handle == NULL)
+        topic->handle = rd_kafka_topic_new(reader->client, topic->name, NULL);
+        if (topic->handle != NULL)
+            topic->asked = rd_kafka_topic_new(reader->asked, topic->name, NULL);
+        if (topic->asked == NULL)
             return kafka_fail(rd_kafka_last_error(), "cannot open", topic->name,
                               -1, err);
     }
@@ -75,18 +151,19 @@ close_client(struct topic_reader *reader)
     for (size_t i = 0; i < reader->address.topic_count; i++) {
         struct topic *topic = &reader->topics[i];
 
-        for (size_t j = 0; j < topic->part_count; j++)
-            (void)rd_kafka_consume_stop(topic->handle, (int32_t)j);
+        for (size_t j = 0; j < topic->part_count; j++) {
+            if (topic->parts[j]->is_begun)
+                (void)rd_kafka_consume_stop(topic->handle, (int32_t)j);
+        }
+        if (topic->asked != NULL)
+            rd_kafka_topic_destroy(topic->asked);
         if (topic->handle != NULL)
             rd_kafka_topic_destroy(topic->handle);
-        topic->handle = NULL;
     }
     if (reader->queue != NULL)
         rd_kafka_queue_destroy(reader->queue);
     reader->queue = NULL;
-    if (reader->client != NULL)
-        rd_kafka_destroy(reader->client);
-    reader->client = NULL;
+    topic_client_close(reader->own);
 }
 
 /* Finds out how many partitions there are, of topics that can be read. */
@@ -98,8 +175,8 @@ count_parts(struct topic_reader *reader, int32_t *counts,
 
     for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK;
          i++) {
-        code = kafka_partition_count(&reader->options.brokers, reader->client,
-                                     reader->topics[i].handle, &counts[i], err);
+        code = kafka_partition_count(&reader->options.brokers, reader->asked,
+                                     reader->topics[i].asked, &counts[i], err);
         for (size_t j = 0; j < reader->options.partition_count; j++) {
             const int32_t wanted = reader->options.partitions[j];
 
@@ -146,13 +223,13 @@ begin(struct topic_reader *reader, struct colander_error *err)
     if (counts == NULL || reader->topics == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for topics");
     if (code == COLANDER_OK)
-        code = open_client(reader, err);
+        code = take_client(reader, err);
     if (code == COLANDER_OK)
         code = open_topics(reader, err);
     if (code == COLANDER_OK)
         code = count_parts(reader, counts, err);
     if (code == COLANDER_OK) {
-        kafka_cluster(reader->client, reader->cluster, sizeof(reader->cluster));
+        kafka_cluster(reader->asked, reader->cluster, sizeof(reader->cluster));
         reader->queue = rd_kafka_queue_new(reader->client);
         reader->looked_us = clock_us();
     }
@@ -190,11 +267,12 @@ count_state(struct topic_reader *reader)
                 lag += (uint64_t)(high - part->reached);
         }
     }
-    pthread_mutex_lock(&reader->trouble.lock);
+    pthread_mutex_lock(&reader->trouble->lock);
     reader->state.partition_count = count;
     reader->state.lag = lag;
+    reader->state.next = reader->next;
     reader->state.sent_twice = reader->sent_twice;
-    pthread_mutex_unlock(&reader->trouble.lock);
+    pthread_mutex_unlock(&reader->trouble->lock);
 }
 
 enum colander_code
@@ -203,20 +281,21 @@ topic_reader_open(struct colander_store *store, struct colander_family *family,
                   struct topic_reader **reader, struct colander_error *err)
 {
     struct topic_reader *opened = calloc(1, sizeof(*opened));
+    const struct kafka_trouble *trouble;
     enum colander_code code;
 
     *reader = NULL;
     if (opened == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a reader");
-    pthread_mutex_init(&opened->trouble.lock, NULL);
     opened->store = store;
     opened->family = family;
     opened->options = *options;
     code = kafka_address_read(&opened->address, options->brokers.address, err);
     if (code == COLANDER_OK) {
         code = begin(opened, err);
-        if (code == COLANDER_IO && opened->trouble.text[0] != '\0')
-            colander_error_context(err, "%s", opened->trouble.text);
+        trouble = opened->asked == NULL ? NULL : rd_kafka_opaque(opened->asked);
+        if (code == COLANDER_IO && trouble != NULL && trouble->text[0] != '\0')
+            colander_error_context(err, "%s", trouble->text);
     }
     opened->is_open = true;
     if (code == COLANDER_OK) {
@@ -247,7 +326,6 @@ topic_reader_close(struct topic_reader *reader)
     }
     free(reader->topics);
     kafka_address_release(&reader->address);
-    pthread_mutex_destroy(&reader->trouble.lock);
     colander_buffer_release(&reader->name);
     colander_buffer_release(&reader->value);
     free(reader);
@@ -267,7 +345,7 @@ look_for_parts(struct topic_reader *reader, struct colander_error *err)
         struct topic *topic = &reader->topics[i];
         const struct rd_kafka_metadata *metadata = NULL;
 
-        if (rd_kafka_metadata(reader->client, 0, topic->handle, &metadata,
+        if (rd_kafka_metadata(reader->asked, 0, topic->asked, &metadata,
                               KAFKA_ASK_MS) != RD_KAFKA_RESP_ERR_NO_ERROR)
             break;
         if (metadata->topic_cnt == 1 &&
@@ -296,7 +374,7 @@ serve(struct topic_reader *reader, struct colander_error *err)
     }
     if (code != COLANDER_OK ||
         now - reader->looked_us < look_ms * UINT64_C(1000) ||
-        reader->options.is_once)
+        reader->options.is_once || reader->options.partition_count > 0)
         return code;
     reader->looked_us = now;
     return look_for_parts(reader, err);
@@ -306,11 +384,11 @@ void
 topic_reader_state(struct topic_reader *reader,
                    struct topic_reader_state *state)
 {
-    pthread_mutex_lock(&reader->trouble.lock);
+    pthread_mutex_lock(&reader->trouble->lock);
     *state = reader->state;
-    state->is_cut_off = reader->trouble.is_cut_off;
-    memcpy(state->trouble, reader->trouble.text, sizeof(state->trouble));
-    pthread_mutex_unlock(&reader->trouble.lock);
+    state->is_cut_off = reader->trouble->is_cut_off;
+    memcpy(state->trouble, reader->trouble->text, sizeof(state->trouble));
+    pthread_mutex_unlock(&reader->trouble->lock);
 }
 
 /* ----------------------------------------------------------------- next --- */

@@ -38,9 +38,20 @@ struct part {
 struct topic {
     const char *name;
     rd_kafka_topic_t *handle;
-    struct part **parts; /* by number */
+    rd_kafka_topic_t *asked; /* of that client */
+    struct part **parts;     /* by number */
     size_t part_count;
     size_t part_capacity;
+};
+
+/* Brokers answer one request of a connection after another, and a fetch of
+ * records that are not there yet for half a second. So those that share a
+ * client ask all else by another one. */
+struct topic_client {
+    rd_kafka_t *client;
+    rd_kafka_t *asked; /* may be the same */
+    struct kafka_trouble trouble;
+    struct kafka_trouble asked_trouble;
 };
 
 struct topic_reader {
@@ -48,10 +59,13 @@ struct topic_reader {
     struct colander_family *family;
     struct topic_reader_options options;
     struct kafka_address address;
-    struct kafka_trouble trouble;
-    rd_kafka_t *client;
+    struct topic_client *own;      /* NULL: others use the client, too */
+    struct kafka_trouble *trouble; /* of the client */
+    rd_kafka_t *client;            /* fetches records */
+    rd_kafka_t *asked;             /* answers all else */
     rd_kafka_queue_t *queue;
     struct topic *topics; /* as many as the address has */
+    size_t topic_at;      /* of the last message */
     char cluster[TOPIC_CLUSTER_MAX];
     rd_kafka_message_t *message; /* that was passed on last */
     bool is_open;                /* outages do not matter any more */
@@ -59,7 +73,8 @@ struct topic_reader {
     uint64_t looked_us;          /* for partitions */
     uint64_t counted_us;         /* the state */
     uint64_t sent_twice;
-    struct { /* the next mark to pass on */
+    int64_t next; /* the offset after the record that was passed on last */
+    struct {      /* the next mark to pass on */
         size_t topic;
         size_t part;
         size_t load; /* 0: that of the partition */

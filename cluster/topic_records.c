@@ -148,10 +148,10 @@ take_record(struct topic_reader *reader, struct part *part,
 static void
 note_trouble(struct topic_reader *reader, const char *text)
 {
-    pthread_mutex_lock(&reader->trouble.lock);
-    (void)snprintf(reader->trouble.text, sizeof(reader->trouble.text), "%s",
+    pthread_mutex_lock(&reader->trouble->lock);
+    (void)snprintf(reader->trouble->text, sizeof(reader->trouble->text), "%s",
                    text);
-    pthread_mutex_unlock(&reader->trouble.lock);
+    pthread_mutex_unlock(&reader->trouble->lock);
 }
 
 /* Takes what librdkafka says instead of a record. */
@@ -185,21 +185,30 @@ take_event(struct topic_reader *reader, struct part *part,
                       part == NULL ? -1 : part->number, err);
 }
 
+/* Returns NULL if it is about none. Readers that share a client have the same
+ * handle for a topic. */
 static struct part *
-part_of(const rd_kafka_message_t *message)
+part_of(struct topic_reader *reader, const rd_kafka_message_t *message)
 {
-    const struct topic *topic =
-        message->rkt == NULL ? NULL : rd_kafka_topic_opaque(message->rkt);
+    const size_t count = reader->address.topic_count;
+    const struct topic *topic;
+    size_t tries = 0;
 
-    if (topic == NULL || message->partition < 0 ||
+    while (reader->topics[reader->topic_at].handle != message->rkt) {
+        if (++tries > count)
+            return NULL;
+        reader->topic_at = (reader->topic_at + 1) % count;
+    }
+    topic = &reader->topics[reader->topic_at];
+    if (message->partition < 0 ||
         (size_t)message->partition >= topic->part_count)
         return NULL;
     return topic->parts[message->partition];
 }
 
 static void
-pass_on(const struct part *part, const rd_kafka_message_t *message,
-        struct topic_record *record)
+pass_on(struct topic_reader *reader, const struct part *part,
+        const rd_kafka_message_t *message, struct topic_record *record)
 {
     const int64_t time_ms = rd_kafka_message_timestamp(message, NULL);
     rd_kafka_headers_t *headers;
@@ -209,6 +218,7 @@ pass_on(const struct part *part, const rd_kafka_message_t *message,
     record->topic = part->topic->name;
     record->partition = part->number;
     record->offset = message->offset;
+    reader->next = message->offset + 1;
     record->time_ms = time_ms < 0 ? 0 : time_ms;
     record->key = colander_slice_of(message->key, message->key_len);
     record->value = colander_slice_of(message->payload, message->len);
@@ -224,11 +234,11 @@ pass_on(const struct part *part, const rd_kafka_message_t *message,
 static void
 note_answer(struct topic_reader *reader)
 {
-    if (!reader->trouble.is_cut_off) /* read alone, it may be a moment old */
+    if (!reader->trouble->is_cut_off) /* without the lock */
         return;
-    pthread_mutex_lock(&reader->trouble.lock);
-    reader->trouble.is_cut_off = false;
-    pthread_mutex_unlock(&reader->trouble.lock);
+    pthread_mutex_lock(&reader->trouble->lock);
+    reader->trouble->is_cut_off = false;
+    pthread_mutex_unlock(&reader->trouble->lock);
 }
 
 enum colander_code
@@ -236,7 +246,7 @@ topic_reader_take(struct topic_reader *reader,
                   const rd_kafka_message_t *message, bool *found,
                   struct topic_record *record, struct colander_error *err)
 {
-    struct part *part = part_of(message);
+    struct part *part = part_of(reader, message);
     enum colander_code code;
 
     if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR ||
@@ -246,7 +256,7 @@ topic_reader_take(struct topic_reader *reader,
         return take_event(reader, part, message, err);
     code = take_record(reader, part, message, found, err);
     if (*found)
-        pass_on(part, message, record);
+        pass_on(reader, part, message, record);
     return code;
 }
 

@@ -96,6 +96,14 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
     }
 }
 
+int32_t
+topic_partition_of(struct colander_slice key, int32_t count)
+{
+    return rd_kafka_msg_partitioner_murmur2(
+        NULL, key.size > 0 ? key.data : (const void *)"", key.size, count, NULL,
+        NULL);
+}
+
 /* Chooses how the partition of a record follows from its key. */
 static enum colander_code
 choose_partitioner(struct topic_writer *writer, const char *name,

@@ -27,7 +27,7 @@ function(hash_of text result)
 endfunction()
 
 # In the order in which they run: main starts.
-set(names text json dom server state families columns search histogram rows
+set(names text json dom server state families nodes columns search histogram rows
           row sieve export tail main)
 set(script "\n'use strict';\n{\n")
 foreach(name ${names})

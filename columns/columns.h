@@ -711,6 +711,14 @@ struct colander_explain {
      * filters, and the first ones, joined by ", ". */
     uint64_t words_found;
     char some_words[COLANDER_EXPLAIN_WORDS];
+
+    /* of a cluster; all 0 for a store alone */
+    uint64_t store_count;       /* partitions that are read as one */
+    uint64_t stores_unasked;    /* of these: no key that is wanted can be in */
+    uint64_t stores_pruned;     /* others that have nothing to read */
+    uint64_t nodes_asked;       /* other nodes */
+    uint64_t nodes_asked_again; /* times that a second one was asked, as the
+                                 * first had failed or was late */
 };
 
 /* Sets `explain` to the plan, which is made when the find starts, and to the

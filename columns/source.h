@@ -11,7 +11,7 @@
 #ifndef COLANDER_COLUMNS_SOURCE_H
 #define COLANDER_COLUMNS_SOURCE_H
 
-#include "columns/columns.h"
+#include "columns/groups.h"
 
 /*
  * What a store asks. A family is known by its name, and is empty if it does not
@@ -76,6 +76,20 @@ struct colander_source {
     void (*find_pause)(void *find, uint64_t time_us);
     void (*find_explain)(const void *find, struct colander_explain *explain);
     void (*find_close)(void *find);
+
+    /* Groups rows where they are, of groups that may move (group_bytes.h).
+     * group begins it, and does not wait; group_finish waits, and adds all rows
+     * to the groups, which may change in between; group_close may come before.
+     * `query`, which has no limit, and `groups` are borrowed until then. NULL:
+     * rows are grouped here. */
+    enum colander_code (*group)(void *context, const char *family,
+                                const struct colander_query *query,
+                                struct colander_groups *groups, void **grouping,
+                                struct colander_error *err);
+    enum colander_code (*group_finish)(void *grouping,
+                                       struct colander_explain *explain,
+                                       struct colander_error *err);
+    void (*group_close)(void *grouping);
 };
 
 /* Opens a store with a source (copied), whose context the store owns, also if
@@ -89,11 +103,47 @@ colander_store_open_source(const struct colander_source *source,
  * processes. */
 COLANDER_API bool colander_store_has_source(const struct colander_store *store);
 
+/* Returns the store of the family. */
+COLANDER_API struct colander_store *
+colander_family_store(const struct colander_family *family);
+
+/* Does what colander_family_exists does, but fails if it is not known. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_family_exists_there(struct colander_family *family, bool *exists,
+                             struct colander_error *err);
+
 /* Does what order_bound does, for any family. */
 COLANDER_API COLANDER_CHECKED enum colander_code colander_family_order_bound(
     struct colander_family *family, const char *path, bool is_descending,
     uint64_t rows, struct colander_buffer *bytes, struct colander_value *bound,
     bool *found, struct colander_error *err);
+
+/* Rows that are being grouped: what colander_family_group does, in two steps,
+ * so that several stores work at once. */
+struct colander_group_run;
+
+/* Begins it. Does not wait for a source. What is given is borrowed until
+ * close. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_group_run_begin(
+    struct colander_family *family, const struct colander_query *query,
+    struct colander_groups *groups, struct colander_group_run **run,
+    struct colander_error *err);
+
+/* Adds the rows to the groups. Once. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_group_run_finish(struct colander_group_run *run,
+                          struct colander_explain *explain,
+                          struct colander_error *err);
+
+/* Ends it, finished or not. NULL is allowed. */
+COLANDER_API void colander_group_run_close(struct colander_group_run *run);
+
+/* Counts the rows of a query without a limit, of a store with a source, where
+ * they are. `is_cancelled` is called often; NULL: never cancelled. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_family_count_there(
+    struct colander_family *family, const struct colander_query *query,
+    bool (*is_cancelled)(void), uint64_t *count,
+    struct colander_explain *explain, struct colander_error *err);
 
 /* Adds the counts of another find to `sum`. Of the plans it keeps the one that
  * reads more. */

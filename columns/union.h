@@ -7,8 +7,12 @@
  * have, finds return each row, and gets the first.
  *
  * Members may be replaced at any time. What is under way, such as an open
- * cursor, goes on with those that there were, which must stay open so long: to
- * close one of them fails with BUSY.
+ * cursor, goes on with those that there were, and holds them open: to close one
+ * of them fails with BUSY.
+ *
+ * A member whose path has words after a blank, and does not begin with a slash,
+ * stands for these: partitions, such as FAMILY/0017, of that family, and of
+ * families with a name that begins so, and then has a dot.
  *
  * Life: colander_union_open -> colander_union_replace, ... ->
  *       colander_store_close
@@ -28,14 +32,31 @@ colander_union_open(const char *name, struct colander_store *const *members,
                     size_t count, struct colander_store **store,
                     struct colander_error *err);
 
-/* Replaces the members, and returns when calls that began before use those no
- * more. A snapshot that was taken before is missing for members that are new:
- * these are read as they are. After a failure the members are those of before.
- */
+/* Replaces the members. Calls that began before hold those open until they end,
+ * which is not waited for: closing one fails with BUSY until then. A snapshot
+ * that was taken before is missing for members that are new: these are read as
+ * they are. After a failure the members are those of before. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err);
+
+/* What a member may have of a family, under keys of a range (NULL: any). */
+enum colander_member_use {
+    COLANDER_MEMBER_READ,    /* rows, perhaps */
+    COLANDER_MEMBER_UNASKED, /* none under these keys */
+    COLANDER_MEMBER_OTHER,   /* it is of other families */
+};
+
+typedef enum colander_member_use
+colander_choose_member(void *context, const char *path, const char *family,
+                       const struct colander_key_range *keys);
+
+/* Sets what decides which members are read; it gets their paths. Any thread
+ * calls it. To be set before the union is used. */
+COLANDER_API void colander_union_choose(struct colander_store *store,
+                                        colander_choose_member *choose,
+                                        void *context);
 
 /*
  * Opens a part of a union, to be closed before that: the members whose paths
@@ -46,5 +67,29 @@ COLANDER_API COLANDER_CHECKED enum colander_code
 colander_union_open_part(struct colander_store *whole, const char *const *ends,
                          size_t count, struct colander_store **part,
                          struct colander_error *err);
+
+/* Returns whether the store is a union, or a view or a part of one. */
+COLANDER_API bool colander_store_is_union(const struct colander_store *store);
+
+/* How a view differs from its union. */
+struct colander_union_view {
+    bool
+        is_partial; /* it has what can be read: a member that fails with BUSY is
+                      * left out, from then on if a find has begun */
+    bool is_fixed;  /* it fails with BUSY once members were replaced by others
+                      * after it was opened */
+};
+
+/* Opens a view of a union, to be closed before that. */
+COLANDER_API COLANDER_CHECKED enum colander_code colander_union_open_view(
+    struct colander_store *whole, const struct colander_union_view *how,
+    struct colander_store **view, struct colander_error *err);
+
+/* Lists what the view has left out so far: for what these members stand, or
+ * their paths. Release the names. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_union_missing(struct colander_store *view,
+                       struct colander_names *names,
+                       struct colander_error *err);
 
 #endif

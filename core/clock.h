@@ -35,8 +35,9 @@ clock_seconds(void)
 }
 
 /* Returns the time of `clock` in `wait_ms` milliseconds. pthread_cond_timedwait
- * and pthread_timedjoin_np take a time of CLOCK_REALTIME unless told to use
- * another clock. */
+ * and pthread_timedjoin_np take a time of CLOCK_REALTIME, which may be set back
+ * while they wait, unless told to use another clock; pthread_cond_clockwait
+ * takes one. */
 static inline struct timespec
 clock_after(clockid_t clock, uint64_t wait_ms)
 {

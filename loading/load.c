@@ -16,6 +16,7 @@
 #include "loading/stream_reader.h"
 #include "loading/writer.h"
 
+#include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -34,6 +35,7 @@ struct colander_load {
     struct colander_load_options options; /* complete, with this schema: */
     struct colander_schema schema;
     struct load_limits limits;
+    size_t parser_count; /* threads of a file */
     struct colander_load_stats stats;
     atomic_bool is_cancelled;
     struct writer *writer;
@@ -106,7 +108,7 @@ static enum colander_code
 start_threads(struct file_load *file, struct colander_load *load,
               struct source *source, struct colander_error *err)
 {
-    const size_t parsers = parser_count();
+    const size_t parsers = load->parser_count;
     enum colander_code code;
 
     memset(file, 0, sizeof(*file));
@@ -634,6 +636,7 @@ colander_load_create(struct colander_store *store,
     column_counts_init(&created->counts);
     created->stats.knows_new = true;
     created->limits = (struct load_limits){LARGE_SIZE, RUN_SIZE, PIPE_MS};
+    created->parser_count = parser_count();
     created->store = store;
     created->family = family;
     code = load_options_read(options, &created->options, &created->schema, err);
@@ -679,6 +682,13 @@ void
 load_set_limits(struct colander_load *load, const struct load_limits *limits)
 {
     load->limits = *limits;
+}
+
+void
+load_set_parsers(struct colander_load *load, size_t count)
+{
+    assert(count > 0 && count <= PARSERS_MAX);
+    load->parser_count = count;
 }
 
 uint64_t

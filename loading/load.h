@@ -287,9 +287,10 @@ struct colander_load_sink {
                                 struct colander_error *err);
 
     /* Takes a record, which begins at byte `at` of the file, uncompressed: the
-     * bytes of JSON or msgpack, or of another format a JSON object. The key is
-     * that of a row; empty: the record has none. What was taken and is not
-     * acknowledged may be put again by a resumed load. */
+     * bytes of JSON or msgpack, or of another format a JSON object, unless the
+     * sink has a format. The key is that of a row; empty: the record has none.
+     * What was taken and is not acknowledged may be put again by a resumed
+     * load. */
     enum colander_code (*put)(void *context, uint64_t at,
                               struct colander_slice key,
                               struct colander_slice record,
@@ -300,6 +301,9 @@ struct colander_load_sink {
     enum colander_code (*acknowledged)(void *context, bool waits, bool *any,
                                        uint64_t *at,
                                        struct colander_error *err);
+
+    const char *format; /* that records are put in, json or msgpack; NULL: any
+                         * of both */
 };
 
 /*

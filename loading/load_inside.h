@@ -1,5 +1,6 @@
 /*
- * When a load writes runs (columns/runs.h), for tests.
+ * For tests: when a load writes runs (columns/runs.h), and how many threads it
+ * has.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -19,6 +20,9 @@ struct load_limits {
 /* Sets other limits than the usual ones before the load is run. */
 void load_set_limits(struct colander_load *load,
                      const struct load_limits *limits);
+
+/* Sets how many threads parse records, 1 to 8, before the load is run. */
+void load_set_parsers(struct colander_load *load, size_t count);
 
 /* Returns how many runs the load has written. */
 uint64_t load_run_count(const struct colander_load *load);

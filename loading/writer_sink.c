@@ -27,14 +27,14 @@ struct sink_state {
     size_t end;
     uint64_t last; /* where the last record that was passed on begins */
     bool has_last;
-    struct colander_buffer json;
+    struct colander_buffer made; /* a record in another format */
 };
 
 void
 writer_sink_destroy(struct sink_state *state)
 {
     if (state != NULL)
-        colander_buffer_release(&state->json);
+        colander_buffer_release(&state->made);
     free(state);
 }
 
@@ -116,7 +116,34 @@ add_point(struct writer *writer, struct colander_error *err)
     return code;
 }
 
-/* Passes on a record: as it is in the file, or as JSON. */
+/* Whether records of a file are passed on in this format. */
+static bool
+passes_on(const struct colander_load_sink *sink, enum record_format format)
+{
+    const bool is_json = format == RECORDS_JSON || format == RECORDS_JSONL;
+
+    if (sink->format == NULL)
+        return is_json || format == RECORDS_MSGPACK;
+    return strcmp(sink->format, "msgpack") == 0 ? format == RECORDS_MSGPACK
+                                                : is_json;
+}
+
+/* Makes a record of a row, with its key, unless that is empty. */
+static enum colander_code
+make_record(struct writer *writer, struct colander_slice key,
+            struct colander_slice row, struct colander_error *err)
+{
+    const char *format = writer->options->sink->format;
+    struct colander_buffer *made = &writer->sink->made;
+
+    colander_buffer_clear(made);
+    if (format == NULL || strcmp(format, "msgpack") != 0)
+        return colander_json_append_row(made, key, row, err);
+    return key.size > 0 ? colander_row_append_keyed(made, key, row, err)
+                        : colander_buffer_append(made, row.data, row.size, err);
+}
+
+/* Passes on a record: as it is in the file, or in the format of the sink. */
 static enum colander_code
 pass_on(struct writer *writer, const struct chunk *chunk, size_t index,
         struct colander_error *err)
@@ -125,21 +152,16 @@ pass_on(struct writer *writer, const struct chunk *chunk, size_t index,
     const struct waiting_row *waiting = &chunk->waiting[index];
     const struct piece *piece = &chunk->pieces[waiting->piece];
     const enum record_format format = writer->source->splitter.format;
-    struct colander_buffer *json = &writer->sink->json;
     struct colander_slice record = chunk_piece(chunk, piece);
     struct colander_slice key = chunk_waiting_key(chunk, index);
     enum colander_code code = COLANDER_OK;
 
-    if (format != RECORDS_JSON && format != RECORDS_JSONL &&
-        format != RECORDS_MSGPACK) {
-        colander_buffer_clear(json);
-        code = colander_json_append_row(
-            json, waiting->has_new_key ? colander_slice_of(NULL, 0) : key,
-            chunk_waiting_row(chunk, index), err);
-        record = colander_buffer_slice(json);
-    }
     if (waiting->has_new_key)
         key.size = 0;
+    if (!passes_on(sink, format)) {
+        code = make_record(writer, key, chunk_waiting_row(chunk, index), err);
+        record = colander_buffer_slice(&writer->sink->made);
+    }
     writer->sink->last = chunk->offset + piece->offset;
     writer->sink->has_last = true;
     return code == COLANDER_OK

@@ -3,14 +3,17 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "cluster/node_text.h"
 #include "cluster/placement.h"
 #include "core/array.h"
 #include "core/clock.h"
+#include "node/folder.h"
 #include "node/node_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* How long partitions of a generation are kept that is not read any more, as
@@ -21,11 +24,7 @@
 
 /* ---------------------------------------------------------------- nodes --- */
 
-/*
- * What a node says of itself: its address, and the partitions that it serves,
- * each with a line break after it.
- */
-
+/* Whether the node says that it serves the partition (cluster/node_text.h). */
 static bool
 serves(const struct member *member, const char *partition)
 {
@@ -36,6 +35,8 @@ serves(const struct member *member, const char *partition)
         text++;
         if (strncmp(text, partition, size) == 0 && text[size] == '\n')
             return true;
+        if (node_text_is_detail(text))
+            return false;
     }
     return false;
 }
@@ -94,19 +95,38 @@ order_nodes(const struct node *node, const struct cluster_family *family,
                             CLUSTER_REPLICAS_MAX, order);
 }
 
-/* Reads the partition at this node, if it serves it. */
+/* Before the name of a partition whose rows are all where their key decides. */
+#define PLACED "placed "
+#define PLACED_SIZE (CLUSTER_FOLDER_SIZE + 20)
+
+static bool
+says_placed(const struct member *other, const struct route *route)
+{
+    char line[PLACED_SIZE];
+
+    (void)snprintf(line, sizeof(line), PLACED "%s", route->partition);
+    return serves(other, line);
+}
+
+/* Reads the partition at this node, if it serves it and one is missing. */
 static void
 try_node(const struct member *other, struct route *route)
 {
     const char *text = (const char *)other->text.data;
 
-    if (!other->is_self && other->text.size > 0 && text[0] != '\n' &&
-        serves(other, route->partition))
+    if (route->second != NULL || other->is_self || other->text.size == 0 ||
+        text[0] == '\n' || text == route->address ||
+        !serves(other, route->partition))
+        return;
+    route->is_placed = route->is_placed && says_placed(other, route);
+    if (route->address == NULL)
         route->address = text;
+    else
+        route->second = text;
 }
 
 /* Chooses where a partition is read: here, if it is up to date or no one else
- * has it, or at the first of the nodes that serve it. */
+ * has it, or at the first two of the nodes that serve it. */
 static void
 choose_route(const struct node *node, const struct node_family *family,
              uint32_t number, struct route *route)
@@ -116,15 +136,20 @@ choose_route(const struct node *node, const struct node_family *family,
     bool is_caught_up = false;
     size_t count;
 
+    route->family = &family->definition;
+    route->number = number;
     if (partition != NULL)
         route->store = partition_store(partition, &is_caught_up);
+    route->is_placed = route->store == NULL || partition_is_placed(partition);
     if (route->store != NULL && is_caught_up)
         return;
     count = order_nodes(node, &family->definition, number, order);
-    for (size_t i = 0; i < count && route->address == NULL; i++)
+    for (size_t i = 0; i < count; i++)
         try_node(&node->nodes[order[i]], route);
-    for (size_t i = 0; i < node->node_count && route->address == NULL; i++)
+    for (size_t i = 0; i < node->node_count; i++)
         try_node(&node->nodes[i], route); /* and at all others */
+    if (route->store == NULL && route->address == NULL)
+        route->is_placed = false;
 }
 
 /* Names of partitions and addresses of nodes, that routes borrow. */
@@ -151,6 +176,14 @@ keep_text(struct route_texts *texts, char *text, const char **kept,
     return code;
 }
 
+/* Keeps the first line of the text. */
+static enum colander_code
+keep_line(struct route_texts *texts, const char **text,
+          struct colander_error *err)
+{
+    return keep_text(texts, strndup(*text, strcspn(*text, "\n")), text, err);
+}
+
 static enum colander_code
 add_route(const struct node *node, const struct node_family *family,
           uint32_t number, struct route *route, struct route_texts *texts,
@@ -168,11 +201,11 @@ add_route(const struct node *node, const struct node_family *family,
     if (code != COLANDER_OK)
         return code;
     choose_route(node, family, number, route);
-    if (route->address == NULL)
-        return COLANDER_OK;
-    return keep_text(texts,
-                     strndup(route->address, strcspn(route->address, "\n")),
-                     &route->address, err);
+    if (route->address != NULL)
+        code = keep_line(texts, &route->address, err);
+    if (code == COLANDER_OK && route->second != NULL)
+        code = keep_line(texts, &route->second, err);
+    return code;
 }
 
 /* Whether a generation of a family is the one that is read: the last one all of
@@ -257,7 +290,7 @@ try_route(struct node *node, struct colander_error *err)
 /* ----------------------------------------------------------- partitions --- */
 
 void
-node_visit_partitions(struct node *node,
+node_visit_partitions(struct node *node, bool only_last,
                       void (*visit)(void *context, struct partition *partition),
                       void *context)
 {
@@ -265,6 +298,8 @@ node_visit_partitions(struct node *node,
     for (size_t i = 0; i < node->family_count; i++) {
         const struct node_family *family = node->families[i];
 
+        if (only_last && family->after != NULL)
+            continue;
         for (uint32_t j = 0; j < family->definition.partition_count; j++) {
             if (family->partitions[j] != NULL)
                 visit(context, family->partitions[j]);
@@ -298,7 +333,9 @@ start_partition(struct node *node, struct node_family *family, uint32_t number,
         .cluster = node->cluster,
         .family = &family->definition,
         .budget = node->budget,
+        .client = node->client,
         .number = number,
+        .is_ending = &node->is_ending,
         .changed = changed,
         .context = node,
     };
@@ -352,7 +389,7 @@ remove_earlier(const struct node *node, const struct cluster_family *family,
                      cluster_family_folder(&earlier, folder)) < 0)
             return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                                  "no memory for a path");
-        code = partition_remove_folder(path, err);
+        code = folder_remove(path, err);
         free(path);
     }
     return code;
@@ -458,7 +495,27 @@ is_own(const struct node *node, const struct node_family *family,
     return is_own;
 }
 
-/* Starts a partition, gives one up, or frees one that was given up. */
+/* Whether the directory has a store of the partition, of an earlier process. */
+static bool
+has_store(const struct node *node, const struct node_family *family,
+          uint32_t number)
+{
+    char folder[CLUSTER_FOLDER_SIZE];
+    struct stat status;
+    char *path;
+    bool is_there;
+
+    if (asprintf(&path, "%s/%s/%04" PRIu32, node->directory,
+                 cluster_family_folder(&family->definition, folder),
+                 number) < 0)
+        return false;
+    is_there = stat(path, &status) == 0;
+    free(path);
+    return is_there;
+}
+
+/* Starts a partition, also one that is there from before, until those have it
+ * that own it; gives one up, or frees one that was given up. */
 static enum colander_code
 arrange_one(struct node *node, struct node_family *family, uint32_t number,
             struct colander_error *err)
@@ -475,8 +532,10 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
         is_served = true;
     }
     pthread_mutex_unlock(&node->routing_lock);
-    if (partition == NULL)
+    if (partition == NULL) {
+        owns = owns || (!family->has_looked && has_store(node, family, number));
         return owns ? start_partition(node, family, number, err) : COLANDER_OK;
+    }
     if (partition_has_ended(partition)) {
         enum colander_code code;
 
@@ -495,6 +554,19 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
     return COLANDER_OK;
 }
 
+/* Returns a family, which stays, or NULL. */
+static struct node_family *
+family_at(struct node *node, size_t index)
+{
+    struct node_family *family = NULL;
+
+    pthread_mutex_lock(&node->mutex);
+    if (index < node->family_count)
+        family = node->families[index];
+    pthread_mutex_unlock(&node->mutex);
+    return family;
+}
+
 enum colander_code
 node_arrange(struct node *node, struct colander_error *err)
 {
@@ -502,8 +574,9 @@ node_arrange(struct node *node, struct colander_error *err)
 
     if (code == COLANDER_OK &&
         (node->members == NULL || members_has_settled(node->members))) {
-        for (size_t i = 0; i < node->family_count; i++) {
-            struct node_family *family = node->families[i];
+        struct node_family *family;
+
+        for (size_t i = 0; (family = family_at(node, i)) != NULL; i++) {
             const uint32_t count = family->definition.partition_count;
 
             for (uint32_t j = 0; j < count; j++) {
@@ -514,6 +587,7 @@ node_arrange(struct node *node, struct colander_error *err)
                 if (code == COLANDER_OK && arranged != COLANDER_OK)
                     code = COLANDER_FAIL(err, arranged, "%s", found.message);
             }
+            family->has_looked = true;
         }
     }
     node_route(node);
@@ -522,43 +596,104 @@ node_arrange(struct node *node, struct colander_error *err)
 
 /* What a node says. */
 struct said {
-    struct colander_buffer text;
-    bool is_short; /* of memory */
+    struct colander_buffer *text;
+    struct colander_buffer *details;
+    enum colander_code code; /* the first failure, with */
+    struct colander_error *err;
 };
 
 static void
-add_served(void *context, struct partition *partition)
+add_line(struct said *said, const char *line)
 {
-    struct said *said = context;
-    struct colander_buffer *text = &said->text;
-    bool is_caught_up;
+    if (said->code == COLANDER_OK)
+        said->code =
+            colander_buffer_append(said->text, line, strlen(line), said->err);
+    if (said->code == COLANDER_OK)
+        said->code = colander_buffer_append(said->text, "\n", 1, said->err);
+}
 
-    if (partition_store(partition, &is_caught_up) == NULL || !is_caught_up)
-        return;
-    if (colander_buffer_append(text, partition_name(partition),
-                               strlen(partition_name(partition)),
-                               NULL) != COLANDER_OK ||
-        colander_buffer_append(text, "\n", 1, NULL) != COLANDER_OK)
-        said->is_short = true;
+static void
+add_partition(void *context, struct partition *partition)
+{
+    static const enum node_text_phase phases[] = {
+        [NODE_OPENING] = NODE_TEXT_OPENING,
+        [NODE_FOLLOWING] = NODE_TEXT_FOLLOWING,
+        [NODE_WAITING] = NODE_TEXT_WAITING,
+        [NODE_STOPPED] = NODE_TEXT_STOPPED,
+    };
+    struct said *said = context;
+    struct node_partition state;
+    struct node_text_partition shown;
+    char placed[PLACED_SIZE];
+
+    partition_state(partition, &state);
+    shown = (struct node_text_partition){
+        .name = partition_name(partition),
+        .phase = phases[state.phase],
+        .applied = state.applied,
+        .lag = state.phase == NODE_FOLLOWING ? (int64_t)state.lag : -1,
+        .checkpoint = state.checkpoint,
+        .checkpoint_time = state.checkpoint < 0 ? -1 : state.checkpoint_time,
+        .problem =
+            state.problem[0] != '\0' ? state.problem : state.checkpoint_problem,
+    };
+    if (state.is_caught_up)
+        add_line(said, shown.name);
+    if (state.is_caught_up && partition_is_placed(partition)) {
+        (void)snprintf(placed, sizeof(placed), PLACED "%s", shown.name);
+        add_line(said, placed);
+    }
+    if (said->code == COLANDER_OK)
+        said->code = node_text_add_partition(said->details, &shown, said->err);
+}
+
+enum colander_code
+node_make_text(struct node *node, struct colander_buffer *text,
+               struct colander_buffer *details, struct colander_error *err)
+{
+    struct said said = {text, details, COLANDER_OK, err};
+    struct members_state state = {.problem = ""};
+
+    if (node->members != NULL)
+        members_state(node->members, &state);
+    add_line(&said, node->address == NULL ? "-" : node->address);
+    if (said.code == COLANDER_OK)
+        said.code = node_text_add_node(details, state.problem, err);
+    node_visit_partitions(node, false, add_partition, &said);
+    return said.code;
+}
+
+/* Says on standard error that there is a problem, when it begins. */
+static void
+print_problem(struct node *node)
+{
+    struct members_state state;
+    bool has_problem;
+
+    members_state(node->members, &state);
+    has_problem = state.problem[0] != '\0';
+    if (has_problem && !node->has_problem && node->options.say != NULL)
+        node->options.say(node->options.context, state.problem);
+    node->has_problem = has_problem;
 }
 
 enum colander_code
 node_say(struct node *node, struct colander_error *err)
 {
-    struct said said = {COLANDER_BUFFER_EMPTY, false};
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer details = COLANDER_BUFFER_EMPTY;
     enum colander_code code;
 
     if (node->members == NULL)
         return COLANDER_OK;
-    code = colander_buffer_append(&said.text, node->address,
-                                  strlen(node->address), err);
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(&said.text, "\n", 1, err);
-    if (code == COLANDER_OK)
-        node_visit_partitions(node, add_served, &said);
-    if (code == COLANDER_OK && !said.is_short) /* else it is said next time */
-        code =
-            members_say(node->members, colander_buffer_slice(&said.text), err);
-    colander_buffer_release(&said.text);
+    print_problem(node);
+    code = node_make_text(node, &text, &details, err);
+    if (text.size + details.size > MEMBERS_TEXT_MAX)
+        colander_buffer_clear(&details);
+    if (code == COLANDER_OK) /* else it is said next time */
+        code = members_say(node->members, colander_buffer_slice(&text),
+                           colander_buffer_slice(&details), err);
+    colander_buffer_release(&text);
+    colander_buffer_release(&details);
     return code;
 }

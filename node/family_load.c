@@ -63,6 +63,8 @@ family_load_init(struct family_load *load, const struct cluster_family *family,
     load->options.schema = load->schema;
     load->options.key = (const char *const *)family->key.items;
     load->options.key_count = family->key.count;
+    load->options.record_size =
+        family->record_size > 0 ? family->record_size : CLUSTER_RECORD_SIZE;
     load->options.format =
         strcmp(family->format, "json") == 0 ? "jsonl" : family->format;
     if (code == COLANDER_OK)

@@ -138,22 +138,26 @@ list_partitions(struct node *node, struct colander_error *err)
     return list;
 }
 
-/* Makes checkpoints, one after another. Returns the first failure. */
+/* Makes checkpoints, one after another, until no server answers. Returns the
+ * first failure. */
 static enum colander_code
-checkpoint_all(struct node *node, struct colander_error *err)
+checkpoint_all(struct node *node, bool is_last, struct colander_error *err)
 {
     struct partition **list = list_partitions(node, err);
     enum colander_code code = list == NULL ? COLANDER_NO_MEMORY : COLANDER_OK;
 
     for (size_t i = 0; list != NULL && list[i] != NULL; i++) {
         struct colander_error found;
-        const enum colander_code made = partition_checkpoint(list[i], &found);
+        const enum colander_code made =
+            partition_checkpoint(list[i], is_last, &found);
 
         if (made == COLANDER_OK)
             continue;
         say(node, &found);
         if (code == COLANDER_OK)
             code = COLANDER_FAIL(err, made, "%s", found.message);
+        if (made == COLANDER_IO || made == COLANDER_CANCELLED)
+            break; /* others would wait for the same server */
     }
     free(list);
     return code;
@@ -175,44 +179,72 @@ wait_on(struct node *node, unsigned wait_ms)
     return goes_on;
 }
 
+/* Looks which checkpoints there are. */
+static void
+look_at_all(struct node *node)
+{
+    struct partition **list = list_partitions(node, NULL);
+
+    for (size_t i = 0; list != NULL && list[i] != NULL; i++)
+        partition_look(list[i]);
+    free(list);
+}
+
 /* Makes checkpoints now and then. */
 static void *
 save(void *context)
 {
     struct node *node = context;
-    const unsigned given = node->options.checkpoint_ms;
+    const struct node_options *options = &node->options;
+    const unsigned save_ms =
+        options->checkpoint_ms > 0 ? options->checkpoint_ms : CHECKPOINT_MS;
+    const unsigned look_ms = options->look_ms > 0 ? options->look_ms : LOOK_MS;
+    uint64_t saved = clock_us();
 
-    while (wait_on(node, given > 0 ? given : CHECKPOINT_MS)) {
-        if (node->options.only != NULL)
-            continue;
+    do {
         pthread_mutex_lock(&node->saving);
-        (void)!checkpoint_all(node, NULL);
+        look_at_all(node);
+        if (clock_us() - saved >= save_ms * UINT64_C(1000)) {
+            (void)!checkpoint_all(node, false, NULL);
+            saved = clock_us();
+        }
         pthread_mutex_unlock(&node->saving);
+    } while (wait_on(node, look_ms < save_ms ? look_ms : save_ms));
+    return NULL;
+}
+
+/* Looks for families. A thread of its own, as objects may be slow. */
+static void *
+look(void *context)
+{
+    struct node *node = context;
+    const unsigned given = node->options.look_ms;
+    struct colander_error err;
+
+    while (wait_on(node, given > 0 ? given : LOOK_MS)) {
+        const enum colander_code code = node_look_for_families(node, &err);
+
+        if (code != COLANDER_OK && code != COLANDER_CANCELLED)
+            say(node, &err);
     }
     return NULL;
 }
 
+/* Nothing here waits for objects: what a node has, and where others are, must
+ * not depend on whether they can be reached. */
 static void *
 keep(void *context)
 {
     struct node *node = context;
-    const struct node_options *options = &node->options;
-    const unsigned look_ms = options->look_ms > 0 ? options->look_ms : LOOK_MS;
-    const unsigned say_ms = options->say_ms > 0 ? options->say_ms : SAY_MS;
-    uint64_t looked = clock_us();
+    const unsigned given = node->options.say_ms;
     struct colander_error err;
 
     do {
-        if (clock_us() - looked >= look_ms * UINT64_C(1000)) {
-            looked = clock_us();
-            if (node_look_for_families(node, &err) != COLANDER_OK)
-                say(node, &err);
-        }
         if (node_arrange(node, &err) != COLANDER_OK)
             say(node, &err);
         if (node_say(node, &err) != COLANDER_OK)
             say(node, &err);
-    } while (wait_on(node, say_ms < look_ms ? say_ms : look_ms));
+    } while (wait_on(node, given > 0 ? given : SAY_MS));
     return NULL;
 }
 
@@ -232,18 +264,53 @@ make_budget(struct node *node, struct colander_error *err)
     return colander_budget_create(&options, &node->budget, err);
 }
 
+/* Sets how brokers are reached, with the settings of the cluster and then of
+ * the node, and opens the client of partitions. */
+static enum colander_code
+open_client(struct node *node, struct colander_error *err)
+{
+    const struct cluster_definition *definition =
+        cluster_definition(node->cluster);
+    const struct cluster_texts *first = &definition->settings;
+    const struct node_options *options = &node->options;
+
+    node->settings =
+        calloc(first->count + options->setting_count + 1, sizeof(char *));
+    if (node->settings == NULL ||
+        asprintf(&node->topic, "%s/%s", definition->log, definition->members) <
+            0) {
+        node->topic = NULL;
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
+    }
+    for (size_t i = 0; i < first->count; i++)
+        node->settings[i] = first->items[i];
+    for (size_t i = 0; i < options->setting_count; i++)
+        node->settings[first->count + i] = options->settings[i];
+    node->brokers = (struct topic_broker_options){
+        .address = node->topic,
+        .settings = node->settings,
+        .setting_count = first->count + options->setting_count,
+        .settings_file = options->settings_file,
+    };
+    return topic_client_open(&node->brokers, &node->client, err);
+}
+
 static enum colander_code
 start(struct node *node, struct colander_error *err)
 {
     enum colander_code code =
         cluster_open(node->options.cluster, &node->cluster, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
+        cluster_stop_by(node->cluster, &node->is_ending);
         code = lock_directory(node, err);
+    }
     if (code == COLANDER_OK)
         code = check_cluster(node, err);
     if (code == COLANDER_OK)
         code = make_budget(node, err);
+    if (code == COLANDER_OK)
+        code = open_client(node, err);
     if (code == COLANDER_OK) {
         node->routes.name = node->directory;
         node->routes.token = node->options.token;
@@ -261,28 +328,30 @@ start(struct node *node, struct colander_error *err)
 static enum colander_code
 meet_others(struct node *node, struct colander_error *err)
 {
-    const struct cluster_definition *definition =
-        cluster_definition(node->cluster);
-    struct members_options options = {
-        .cluster = definition->id,
+    const struct members_options options = {
+        .brokers = node->brokers,
+        .cluster = cluster_definition(node->cluster)->id,
         .name = node->options.name,
         .say_ms = node->options.say_ms,
         .lost_ms = node->options.lost_ms,
     };
-    enum colander_code code;
 
-    if (asprintf(&node->topic, "%s/%s", definition->log, definition->members) <
-        0)
-        node->topic = NULL;
-    if (node->topic == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
-    code = node_settings(node->cluster, &node->options, &node->settings,
-                         &options.brokers.setting_count, err);
-    options.brokers.address = node->topic;
-    options.brokers.settings = node->settings;
-    options.brokers.settings_file = node->options.settings_file;
-    return code == COLANDER_OK ? members_open(&options, &node->members, err)
-                               : code;
+    return members_open(&options, &node->members, err);
+}
+
+/* Starts what a node needs that goes on. */
+static enum colander_code
+start_others(struct node *node, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (thread_create(&node->saver, save, node) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    node->has_saver = code == COLANDER_OK;
+    if (code == COLANDER_OK && thread_create(&node->looker, look, node) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    node->has_looker = code == COLANDER_OK;
+    return code;
 }
 
 enum colander_code
@@ -305,9 +374,9 @@ node_join(struct node *node, const char *address, struct colander_error *err)
     if (code == COLANDER_OK && thread_create(&node->keeper, keep, node) != 0)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
     node->has_keeper = code == COLANDER_OK;
-    if (code == COLANDER_OK && thread_create(&node->saver, save, node) != 0)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
-    node->has_saver = code == COLANDER_OK;
+    if (code == COLANDER_OK && node->options.only == NULL)
+        code = start_others(node, err);
+    atomic_store(&node->has_joined, code == COLANDER_OK);
     return code;
 }
 
@@ -376,11 +445,15 @@ stop_all(struct node *node)
     node->is_stopped = true;
     pthread_cond_broadcast(&node->woken);
     pthread_mutex_unlock(&node->mutex);
+    atomic_store(&node->is_ending, true);
     if (node->has_keeper)
         (void)pthread_join(node->keeper, NULL);
     if (node->has_saver)
         (void)pthread_join(node->saver, NULL);
-    node_visit_partitions(node, stop_one, NULL);
+    if (node->has_looker)
+        (void)pthread_join(node->looker, NULL);
+    atomic_store(&node->is_ending, false); /* the last ones are made */
+    node_visit_partitions(node, false, stop_one, NULL);
     while ((list = list_partitions(node, NULL)) == NULL)
         (void)usleep(NODE_AGAIN_US);
     for (size_t i = 0; list[i] != NULL; i++)
@@ -435,10 +508,11 @@ node_close(struct node *node, struct colander_error *err)
         return COLANDER_OK;
     stop_all(node);
     if (node->has_keeper && node->options.only == NULL)
-        code = checkpoint_all(node, err);
+        code = checkpoint_all(node, true, err);
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);
     add_failure(&code, err, routing_close(node->routing, &found), &found);
+    topic_client_close(node->client);
     members_list_release(node->nodes, node->node_count);
     colander_budget_release(node->budget);
     cluster_close(node->cluster);
@@ -491,7 +565,7 @@ node_partitions(struct node *node, struct node_partition **partitions,
 {
     struct state_list list = {.err = err};
 
-    node_visit_partitions(node, add_state, &list);
+    node_visit_partitions(node, true, add_state, &list);
     if (list.code != COLANDER_OK) {
         node_partitions_release(list.items, list.count);
         list.items = NULL;

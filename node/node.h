@@ -28,6 +28,7 @@
 #define NODE_NODE_H
 
 #include "columns/columns.h"
+#include "serve/serve.h"
 
 #include <stdatomic.h>
 
@@ -89,10 +90,23 @@ enum colander_code node_open_parts(void *node, const char *const *names,
                                    size_t count, struct colander_store **part,
                                    struct colander_error *err);
 
+/* Opens a view of node_store (columns/union.h) that has applied what the log
+ * has now of the family, or of what is beside it, as its rejects; NULL, or a
+ * name that selects several: of all. Waits for that at most wait_ms, and fails
+ * with BUSY then, or with CANCELLED once is_over returns true. With is_partial,
+ * of what can be read. `node` is struct node *. */
+enum colander_code node_open_fresh(void *node, const char *family,
+                                   bool is_partial, unsigned wait_ms,
+                                   bool (*is_over)(void *context),
+                                   void *context, struct colander_store **view,
+                                   struct colander_error *err);
+
 enum node_phase {
     NODE_OPENING,   /* its store is made or restored */
     NODE_FOLLOWING, /* records are read */
     NODE_WAITING,   /* to try again, because of `problem` */
+    NODE_STOPPED,   /* the same: the log does not continue where the store
+                     * ends, and there is no newer checkpoint */
 };
 
 /* A partition. The texts are owned. */
@@ -110,15 +124,24 @@ struct node_partition {
     int64_t checkpoint;      /* the last one has all before this offset;
                               * negative: there is none */
     int64_t checkpoint_time; /* when it was made, in seconds since 1970 */
+    char checkpoint_problem[700]; /* why the last one failed; "": it did not */
 };
 
-/* Lists the partitions, by family and number. Release with
- * node_partitions_release. */
+/* Lists the partitions, by family and number, but for those of generations that
+ * have a later one. Release with node_partitions_release. */
 COLANDER_CHECKED enum colander_code
 node_partitions(struct node *node, struct node_partition **partitions,
                 size_t *count, struct colander_error *err);
 
 void node_partitions_release(struct node_partition *partitions, size_t count);
+
+/* Describe the cluster as this node knows it, for the server (serve/serve.h).
+ * `node` is struct node *. */
+enum colander_code node_describe(void *node,
+                                 struct colander_row_builder *builder,
+                                 struct colander_error *err);
+enum colander_code node_measure(void *node, server_take_metric *take,
+                                void *context, struct colander_error *err);
 
 /* Ends reading, makes the last checkpoints, and closes the stores. Cursors,
  * families and snapshots of node_store must be closed by then. A failure is

@@ -23,6 +23,7 @@ struct node_family {
     bool is_routed;     /* each partition has a store, here or elsewhere */
     uint64_t hidden_us; /* since when a later generation is read; 0: it is not
                          */
+    bool has_looked;    /* for stores of before in the directory */
 };
 
 struct node {
@@ -33,15 +34,22 @@ struct node {
     struct colander_budget *budget;
     struct routing_options routes;
     struct routing *routing;
-    char *address;           /* where others ask this node */
-    char *topic;             /* of the members */
-    const char **settings;   /* of librdkafka */
-    struct members *members; /* NULL: it is alone */
-    pthread_t keeper;        /* starts, ends and frees partitions */
+    char *address;         /* where others ask this node */
+    char *topic;           /* of the members */
+    const char **settings; /* of librdkafka: those of the cluster first */
+    struct topic_broker_options brokers; /* has both */
+    struct topic_client *client;         /* that all partitions read with */
+    struct members *members;             /* NULL: it is alone */
+    atomic_bool has_joined; /* members and address stay what they are */
+    bool has_problem;       /* that was printed; of its thread */
+    pthread_t keeper;       /* starts, ends and frees partitions */
     bool has_keeper;
     pthread_t saver; /* makes checkpoints */
     bool has_saver;
-    pthread_mutex_t saving; /* while it does; and while one is freed */
+    atomic_bool is_ending; /* these two wait for nothing */
+    pthread_t looker;      /* looks for families */
+    bool has_looker;
+    pthread_mutex_t saving; /* while it uses partitions, or one is freed */
 
     /* Taken before the other one. */
     pthread_mutex_t routing_lock; /* of routing_set, and */
@@ -56,13 +64,14 @@ struct node {
     bool is_stopped;
 };
 
-/* Calls `visit` for each partition that the node has. */
-void node_visit_partitions(struct node *node,
+/* Calls `visit` for each partition that the node has; `only_last`: of the last
+ * generation of each family. */
+void node_visit_partitions(struct node *node, bool only_last,
                            void (*visit)(void *context,
                                          struct partition *partition),
                            void *context);
 
-/* Adds families that were defined since. */
+/* Adds families that were defined since. One thread at a time. */
 COLANDER_CHECKED enum colander_code
 node_look_for_families(struct node *node, struct colander_error *err);
 
@@ -76,8 +85,13 @@ void node_route(struct node *node);
 COLANDER_CHECKED enum colander_code node_arrange(struct node *node,
                                                  struct colander_error *err);
 
-/* Says where this node is, and what it serves. */
+/* Says where this node is, what it serves, and how far that is. */
 COLANDER_CHECKED enum colander_code node_say(struct node *node,
                                              struct colander_error *err);
+
+/* Appends what is said: the text, and details after it. */
+COLANDER_CHECKED enum colander_code
+node_make_text(struct node *node, struct colander_buffer *text,
+               struct colander_buffer *details, struct colander_error *err);
 
 #endif

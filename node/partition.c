@@ -1,15 +1,14 @@
 /* See partition.h. SPDX-License-Identifier: MIT */
 #include "node/partition.h"
 
-#include "cluster/cluster.h"
-#include "core/array.h"
 #include "core/clock.h"
 #include "core/thread.h"
+#include "node/checkpoints.h"
 #include "node/family_load.h"
+#include "node/folder.h"
 #include "node/topic_stream.h"
 
 #include <errno.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,27 +22,21 @@
 
 struct partition {
     struct partition_setup setup;
-    char *name;            /* FAMILY/0017 */
-    char *path;            /* of the store */
-    char *fresh_path;      /* of one that is being restored */
-    char *old_path;        /* of one that is being removed */
-    char *damaged_path;    /* of one that could not be opened */
-    char *objects;         /* the address of its checkpoints */
-    char *log;             /* the address of its topic */
-    char *rejects;         /* the name of the family of rejected records */
-    const char **settings; /* of librdkafka: those of the cluster first */
-    size_t setting_count;
+    char *name;         /* FAMILY/0017 */
+    char *path;         /* of the store */
+    char *fresh_path;   /* of one that is being restored */
+    char *old_path;     /* of one that is being removed */
+    char *damaged_path; /* of one that could not be opened */
+    char *log;          /* the address of its topic */
+    char *rejects;      /* the name of the family of rejected records */
     struct family_load load_options;
     pthread_t thread;
     atomic_bool is_stopped;
     atomic_bool gives_up;
     atomic_bool has_ended;
-    uint64_t *numbers; /* of the checkpoints there are; of the thread */
-    size_t number_count;
-    size_t number_capacity;
-    uint64_t *bad; /* those that are damaged */
-    size_t bad_count;
-    size_t bad_capacity;
+    atomic_bool is_placed; /* see topic_stream.h */
+    struct checkpoints checkpoints;
+    bool has_mark; /* of how far its log was read; of the thread */
     pthread_mutex_t checkpointing; /* one at a time */
 
     pthread_mutex_t lock; /* of what follows */
@@ -99,77 +92,10 @@ make_parent(const struct partition *partition, struct colander_error *err)
     return COLANDER_OK;
 }
 
-static int
-remove_one(const char *path, const struct stat *status, int kind,
-           struct FTW *place)
+static void
+say_line(void *partition, const char *line)
 {
-    (void)status;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-enum colander_code
-partition_remove_folder(const char *path, struct colander_error *err)
-{
-    struct stat status;
-
-    if (lstat(path, &status) != 0 && errno == ENOENT)
-        return COLANDER_OK;
-    if (nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS) == 0)
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_IO, "cannot remove '%s': %s", path,
-                         strerror(errno));
-}
-
-static enum colander_code
-note_checkpoint(void *context, const struct cluster_backup *backup,
-                struct colander_error *err)
-{
-    struct partition *partition = context;
-    const enum colander_code code =
-        array_reserve(&partition->numbers, partition->number_count,
-                      &partition->number_capacity, 1, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    partition->numbers[partition->number_count++] = backup->number;
-    pthread_mutex_lock(&partition->lock);
-    partition->state.checkpoint = (int64_t)backup->number - 1;
-    partition->state.checkpoint_time = backup->made;
-    pthread_mutex_unlock(&partition->lock);
-    return COLANDER_OK;
-}
-
-/* Lists the checkpoints there are. */
-static enum colander_code
-list_checkpoints(struct partition *partition, struct colander_error *err)
-{
-    partition->number_count = 0;
-    return cluster_list(partition->objects, note_checkpoint, partition, err);
-}
-
-static bool
-is_known_bad(const struct partition *partition, uint64_t number)
-{
-    for (size_t i = 0; i < partition->bad_count; i++) {
-        if (partition->bad[i] == number)
-            return true;
-    }
-    return false;
-}
-
-static enum colander_code
-note_bad(struct partition *partition, uint64_t number,
-         struct colander_error *err)
-{
-    const enum colander_code code =
-        array_reserve(&partition->bad, partition->bad_count,
-                      &partition->bad_capacity, 1, err);
-
-    if (code == COLANDER_OK)
-        partition->bad[partition->bad_count++] = number;
-    return code;
+    say(partition, line);
 }
 
 /* Restores, beside the store, the newest checkpoint that has more than the
@@ -178,51 +104,9 @@ static enum colander_code
 fetch(struct partition *partition, int64_t above, bool *found,
       struct colander_error *err)
 {
-    struct colander_backup restored;
-    struct colander_error damage;
-    char text[700];
-    enum colander_code code = list_checkpoints(partition, err);
-
-    *found = false;
-    for (size_t i = partition->number_count;
-         i > 0 && !*found && code == COLANDER_OK; i--) {
-        const uint64_t number = partition->numbers[i - 1];
-        enum colander_code made;
-
-        if ((int64_t)number - 1 <= above)
-            break;
-        if (is_known_bad(partition, number))
-            continue;
-        code = partition_remove_folder(partition->fresh_path, err);
-        if (code != COLANDER_OK)
-            break;
-        made = cluster_restore(partition->objects, number,
-                               partition->fresh_path, &restored, &damage);
-        if (made == COLANDER_OK)
-            (void)snprintf(text, sizeof(text),
-                           "restored the checkpoint at offset %" PRIu64,
-                           restored.number - 1);
-        else
-            (void)snprintf(text, sizeof(text), "%s", damage.message);
-        say(partition, text);
-        *found = made == COLANDER_OK;
-        if (made == COLANDER_CORRUPT)
-            code = note_bad(partition, number, err);
-        else if (made != COLANDER_OK)
-            code = COLANDER_FAIL(err, made, "%s", damage.message);
-    }
-    return code;
-}
-
-static enum colander_code
-move(const char *from, const char *to, struct colander_error *err)
-{
-    enum colander_code code = partition_remove_folder(to, err);
-
-    if (code == COLANDER_OK && rename(from, to) != 0)
-        code = COLANDER_FAIL(err, COLANDER_IO, "cannot rename '%s': %s", from,
-                             strerror(errno));
-    return code;
+    return checkpoints_restore(&partition->checkpoints, (uint64_t)(above + 1),
+                               partition->fresh_path, &partition->is_stopped,
+                               say_line, partition, found, err);
 }
 
 static enum colander_code
@@ -235,11 +119,11 @@ open_store(struct partition *partition, struct colander_store **store,
     enum colander_code code = make_parent(partition, err);
 
     if (code == COLANDER_OK)
-        code = partition_remove_folder(partition->old_path, err);
+        code = folder_remove(partition->old_path, err);
     if (code == COLANDER_OK && stat(partition->path, &status) != 0)
         code = fetch(partition, -1, &found, err);
     if (code == COLANDER_OK && found) /* without one the log has it all */
-        code = move(partition->fresh_path, partition->path, err);
+        code = folder_move(partition->fresh_path, partition->path, err);
     if (code != COLANDER_OK)
         return code;
     colander_options_init(&options);
@@ -247,7 +131,8 @@ open_store(struct partition *partition, struct colander_store **store,
     code = colander_store_open(partition->path, &options, store, err);
     if (code == COLANDER_CORRUPT) { /* checkpoints and the log have its rows */
         say(partition, "its store is damaged, and kept as NUMBER.damaged");
-        if (move(partition->path, partition->damaged_path, NULL) != COLANDER_OK)
+        if (folder_move(partition->path, partition->damaged_path, NULL) !=
+            COLANDER_OK)
             say(partition, "it cannot be moved");
     }
     return code;
@@ -269,6 +154,10 @@ begin_store(struct partition *partition, struct colander_error *err)
     if (code == COLANDER_OK)
         code = topic_place(rows, setup->family->topic, (int32_t)setup->number,
                            &applied, &found, err);
+    partition->has_mark = found;
+    if (code == COLANDER_OK && !found)
+        code = checkpoints_list(&partition->checkpoints, &partition->is_stopped,
+                                err); /* see follow */
     if (code != COLANDER_OK) {
         colander_family_close(rows);
         if (store != NULL && colander_store_close(store, NULL) != COLANDER_OK)
@@ -323,17 +212,74 @@ store_of(struct partition *partition)
     return store;
 }
 
+/* Returns the offset up to which all is in the store: not that after a retain
+ * whose deletes are under way. Negative: it is not open. Requires the lock. */
+static int64_t
+read_applied(const struct partition *partition)
+{
+    int64_t applied;
+    bool retains = false;
+    bool found;
+
+    if (partition->rows == NULL ||
+        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK ||
+        topic_place(partition->rows, partition->setup.family->topic,
+                    (int32_t)partition->setup.number, &applied, &found,
+                    NULL) != COLANDER_OK ||
+        !found)
+        return partition->state.applied;
+    return applied - retains;
+}
+
+/* Returns the offset before which the log has the rows of the generation before
+ * (cluster/definition.h). */
+static int64_t
+whole_of(const struct partition *partition)
+{
+    return cluster_family_whole(partition->setup.family,
+                                partition->setup.number);
+}
+
+/* Sets *reading to how far the log is read, and notes whether that is all of
+ * it. What was read is in the store only when it is written. Requires the
+ * lock. */
+static void
+look_at_reader(struct partition *partition, struct topic_reader_state *reading)
+{
+    int64_t applied;
+
+    memset(reading, 0, sizeof(*reading));
+    if (partition->reader == NULL)
+        return;
+    topic_reader_state(partition->reader, reading);
+    if (partition->state.is_caught_up || reading->lag > 0 ||
+        reading->is_cut_off)
+        return;
+    applied = read_applied(partition);
+    partition->state.is_caught_up =
+        applied >= reading->next && applied >= whole_of(partition);
+}
+
 struct colander_store *
 partition_store(struct partition *partition, bool *is_caught_up)
 {
-    struct node_partition state;
+    const int64_t whole = whole_of(partition);
+    struct topic_reader_state reading;
+    struct colander_store *store = NULL;
 
-    partition_state(partition, &state);
-    *is_caught_up = state.is_caught_up;
-    return state.applied >= cluster_family_whole(partition->setup.family,
-                                                 partition->setup.number)
-               ? store_of(partition)
-               : NULL;
+    pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
+    *is_caught_up = partition->state.is_caught_up;
+    if (whole == 0 || read_applied(partition) >= whole)
+        store = partition->store;
+    pthread_mutex_unlock(&partition->lock);
+    return store;
+}
+
+bool
+partition_is_placed(const struct partition *partition)
+{
+    return atomic_load(&partition->is_placed);
 }
 
 const char *
@@ -355,6 +301,64 @@ count_loaded(void *context, const struct colander_load_stats *stats)
     pthread_mutex_unlock(&partition->lock);
 }
 
+/* Reads whether all rows are in the partition that their key decides. Of a
+ * store without rows they are; of one of an older version it is not known. */
+static enum colander_code
+look_for_placed(struct partition *partition, struct topic_stream *records,
+                struct colander_error *err)
+{
+    const struct cluster_family *family = partition->setup.family;
+    struct colander_query any;
+    struct colander_cursor *cursor = NULL;
+    struct colander_result row;
+    struct colander_buffer how = COLANDER_BUFFER_EMPTY;
+    bool is_row = false;
+    enum colander_code code;
+
+    if (family->partition_by == 0)
+        return COLANDER_OK;
+    colander_query_init(&any);
+    any.limit = 1;
+    any.keys_only = true;
+    code =
+        colander_family_mark(partition->rows, colander_slice_text(TOPIC_PLACED),
+                             &how, &records->is_noted, err);
+    if (code == COLANDER_OK && !records->is_noted)
+        code = colander_family_find(partition->rows, &any, &cursor, err);
+    if (cursor != NULL)
+        code = colander_cursor_next(cursor, &is_row, &row, err);
+    records->partition_count = (int32_t)family->partition_count;
+    records->is_placed = &partition->is_placed;
+    atomic_store(&partition->is_placed,
+                 code == COLANDER_OK && (records->is_noted || !is_row));
+    colander_cursor_close(cursor);
+    colander_buffer_release(&how);
+    return code;
+}
+
+/* Says where a new store begins, if its log has lost records before. */
+static void
+note_beginning(struct partition *partition)
+{
+    char text[120];
+    int64_t offset;
+    bool found = false;
+
+    if (partition->has_mark ||
+        topic_place(partition->rows, partition->setup.family->topic,
+                    (int32_t)partition->setup.number, &offset, &found,
+                    NULL) != COLANDER_OK)
+        return;
+    partition->has_mark = found;
+    if (!found || offset == 0)
+        return;
+    (void)snprintf(text, sizeof(text),
+                   "it begins at offset %" PRId64 ", the first in its log, as "
+                   "it has no checkpoint",
+                   offset);
+    say(partition, text);
+}
+
 /* Reads the log until the partition is stopped. A failure to reach it leaves
  * the store open; after another *is_store_bad. */
 static enum colander_code
@@ -365,12 +369,15 @@ follow(struct partition *partition, bool *is_store_bad,
     const int32_t number = (int32_t)setup->number;
     const struct topic_reader_options options = {
         .brokers = {.address = partition->log,
-                    .settings = partition->settings,
-                    .setting_count = partition->setting_count,
-                    .settings_file = setup->options->settings_file,
                     .is_stopped = &partition->is_stopped},
         .partitions = &number,
         .partition_count = 1,
+        .client = setup->client,
+        /* if no checkpoint can be used, or rows of the generation before are
+         * the first records, the log must have it all */
+        .is_whole = !partition->has_mark &&
+                    (checkpoints_count(&partition->checkpoints) > 0 ||
+                     whole_of(partition) > 0),
     };
     const char *const name = partition->log;
     struct colander_load_options load_options = partition->load_options.options;
@@ -387,8 +394,11 @@ follow(struct partition *partition, bool *is_store_bad,
     if (code != COLANDER_OK)
         return code;
     *is_store_bad = true;
+    note_beginning(partition);
     code = colander_family_open(partition->store, partition->rejects, &rejects,
                                 err);
+    if (code == COLANDER_OK)
+        code = look_for_placed(partition, &records, err);
     records.reader = reader;
     stream = topic_stream(&records, rejects, setup->family->partition_by);
     load_options.stream = &stream;
@@ -448,9 +458,9 @@ give_up_store(struct partition *partition, bool *is_given_up,
         return code;
     code = end_store(partition, err);
     if (code == COLANDER_OK)
-        code = move(partition->path, partition->old_path, err);
+        code = folder_move(partition->path, partition->old_path, err);
     if (code == COLANDER_OK)
-        code = move(partition->fresh_path, partition->path, err);
+        code = folder_move(partition->fresh_path, partition->path, err);
     *is_given_up = code == COLANDER_OK;
     return code;
 }
@@ -477,10 +487,20 @@ remove_store(struct partition *partition)
     enum colander_code code = end_store(partition, &err);
 
     if (code == COLANDER_OK)
-        code = move(partition->path, partition->old_path, &err);
+        code = folder_move(partition->path, partition->old_path, &err);
     if (code == COLANDER_OK)
-        code = partition_remove_folder(partition->old_path, &err);
+        code = folder_remove(partition->old_path, &err);
     say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
+}
+
+/* Cuts off which option of a load would help: a node has none. */
+static void
+cut_advice(char *message)
+{
+    char *advice = strstr(message, ". To ");
+
+    if (advice != NULL)
+        *advice = '\0';
 }
 
 static void *
@@ -504,7 +524,11 @@ run(void *context)
             code = follow(partition, &is_store_bad, &err);
         if (partition->is_stopped || code == COLANDER_OK)
             break;
-        set_phase(partition, NODE_WAITING, err.message);
+        cut_advice(err.message);
+        set_phase(partition,
+                  code == COLANDER_CORRUPT && !is_store_bad ? NODE_STOPPED
+                                                            : NODE_WAITING,
+                  err.message);
         if (code == COLANDER_CORRUPT)
             fall_behind(partition);
         if (strcmp(err.message, last.message) != 0)
@@ -526,81 +550,45 @@ run(void *context)
 
 /* -------------------------------------------------------------- others --- */
 
-/* Finds out up to which record all is done. Under the lock. */
-static bool
-find_applied(const struct partition *partition, int64_t *applied, bool *is_done)
-{
-    const struct partition_setup *setup = &partition->setup;
-    bool retains = false;
-    bool found = false;
-
-    if (partition->rows == NULL ||
-        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK ||
-        topic_place(partition->rows, setup->family->topic,
-                    (int32_t)setup->number, applied, &found,
-                    NULL) != COLANDER_OK ||
-        !found)
-        return false;
-    *is_done = !retains;
-    *applied -= retains;
-    return true;
-}
-
 void
 partition_state(struct partition *partition, struct node_partition *state)
 {
-    int64_t applied;
-    bool is_done = true;
+    struct topic_reader_state reading;
+    struct checkpoint newest;
 
+    newest = checkpoints_newest(&partition->checkpoints);
     pthread_mutex_lock(&partition->lock);
+    look_at_reader(partition, &reading);
     *state = partition->state;
+    state->checkpoint = (int64_t)newest.number - 1;
+    state->checkpoint_time = newest.made;
     state->rows += partition->loaded_rows;
     state->rejects += partition->loaded_rejects;
-    if (find_applied(partition, &applied, &is_done))
-        state->applied = applied;
-    if (partition->reader != NULL) {
-        struct topic_reader_state reading;
-
-        topic_reader_state(partition->reader, &reading);
+    if (partition->reader != NULL)
         state->lag = reading.lag;
-        if (reading.lag == 0 && is_done && !reading.is_cut_off)
-            partition->state.is_caught_up = state->is_caught_up = true;
-        if (reading.is_cut_off)
-            (void)snprintf(state->problem, sizeof(state->problem),
-                           "no broker answers: %s", reading.trouble);
-    }
+    if (reading.is_cut_off)
+        (void)snprintf(state->problem, sizeof(state->problem),
+                       "no broker answers: %s", reading.trouble);
+    state->applied = read_applied(partition);
     pthread_mutex_unlock(&partition->lock);
 }
 
-/* Makes a checkpoint of the store, which stays open meanwhile. The number is
- * that of a record more than are certainly in it: 0 is not one. */
-static enum colander_code
-checkpoint(struct partition *partition, struct colander_store *store,
-           int64_t applied, struct colander_error *err)
+void
+partition_look(struct partition *partition)
 {
-    const struct node_options *options = partition->setup.options;
-    const struct cluster_backup_options how = {
-        .keep_count =
-            options->checkpoints > 0 ? options->checkpoints : CHECKPOINTS_KEPT,
-        .number = (uint64_t)applied + 1,
-        .has_twins = true,
-    };
-    struct colander_backup made;
-    const enum colander_code code =
-        cluster_backup(store, partition->objects, &how, &made, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    pthread_mutex_lock(&partition->lock);
-    partition->state.checkpoint = applied;
-    partition->state.checkpoint_time = (int64_t)time(NULL);
-    pthread_mutex_unlock(&partition->lock);
-    return COLANDER_OK;
+    /* a failure is one of the next checkpoint, too */
+    (void)!checkpoints_list(&partition->checkpoints, partition->setup.is_ending,
+                            NULL);
 }
 
 enum colander_code
-partition_checkpoint(struct partition *partition, struct colander_error *err)
+partition_checkpoint(struct partition *partition, bool is_last,
+                     struct colander_error *err)
 {
+    const struct node_options *options = partition->setup.options;
+    const uint64_t keep_count =
+        options->checkpoints > 0 ? options->checkpoints : CHECKPOINTS_KEPT;
+    const atomic_bool *is_stopped = partition->setup.is_ending;
     struct node_partition state;
     enum colander_code code = COLANDER_OK;
     struct colander_store *store;
@@ -608,14 +596,22 @@ partition_checkpoint(struct partition *partition, struct colander_error *err)
     /* It keeps the store open. One that is being closed is not saved. */
     if (pthread_mutex_trylock(&partition->checkpointing) != 0)
         return COLANDER_OK;
+    if (!is_last)
+        code = checkpoints_list(&partition->checkpoints, is_stopped, err);
     partition_state(partition, &state);
     store = store_of(partition);
-    if (store != NULL && state.applied > 0 &&
-        state.applied > state.checkpoint) {
-        code = checkpoint(partition, store, state.applied, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "checkpoint of %s", partition->name);
-    }
+    if (code == COLANDER_OK && store != NULL && state.applied > 0 &&
+        state.applied > state.checkpoint)
+        code = checkpoints_make(&partition->checkpoints, store,
+                                (uint64_t)state.applied + 1, keep_count,
+                                is_last, is_stopped, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "checkpoint of %s", partition->name);
+    pthread_mutex_lock(&partition->lock);
+    (void)snprintf(partition->state.checkpoint_problem,
+                   sizeof(partition->state.checkpoint_problem), "%s",
+                   code == COLANDER_OK || err == NULL ? "" : err->message);
+    pthread_mutex_unlock(&partition->lock);
     pthread_mutex_unlock(&partition->checkpointing);
     return code;
 }
@@ -652,12 +648,9 @@ release(struct partition *partition)
     pthread_cond_destroy(&partition->woken);
     pthread_mutex_destroy(&partition->lock);
     pthread_mutex_destroy(&partition->checkpointing);
-    free(partition->settings);
     free(partition->rejects);
     free(partition->log);
-    free(partition->objects);
-    free(partition->numbers);
-    free(partition->bad);
+    checkpoints_release(&partition->checkpoints);
     free(partition->damaged_path);
     free(partition->old_path);
     free(partition->fresh_path);
@@ -673,23 +666,6 @@ partition_free(struct partition *partition, struct colander_error *err)
 
     release(partition);
     return code;
-}
-
-enum colander_code
-node_settings(const struct cluster *cluster, const struct node_options *options,
-              const char ***settings, size_t *count, struct colander_error *err)
-{
-    const struct cluster_texts *first = &cluster_definition(cluster)->settings;
-
-    *count = first->count + options->setting_count;
-    *settings = calloc(*count + 1, sizeof(**settings));
-    if (*settings == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for settings");
-    for (size_t i = 0; i < first->count; i++)
-        (*settings)[i] = first->items[i];
-    for (size_t i = 0; i < options->setting_count; i++)
-        (*settings)[first->count + i] = options->settings[i];
-    return COLANDER_OK;
 }
 
 /* Returns the path of the store with this after it, or NULL. */
@@ -711,7 +687,6 @@ prepare(struct partition *partition, struct colander_error *err)
     const struct partition_setup *setup = &partition->setup;
     const struct cluster_family *family = setup->family;
     char folder[CLUSTER_FOLDER_SIZE];
-    struct colander_error err_of_list;
     enum colander_code code;
 
     if (asprintf(&partition->name, "%s/%04" PRIu32,
@@ -734,17 +709,10 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.family = family->name;
     partition->state.number = setup->number;
     partition->state.applied = -1;
-    partition->state.checkpoint = -1;
-    code = node_settings(setup->cluster, setup->options, &partition->settings,
-                         &partition->setting_count, err);
-    if (code == COLANDER_OK)
-        code = cluster_partition_address(setup->cluster, folder, setup->number,
-                                         &partition->objects, err);
+    code = cluster_partition_address(setup->cluster, folder, setup->number,
+                                     &partition->checkpoints.address, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
-    if (code == COLANDER_OK &&
-        list_checkpoints(partition, &err_of_list) != COLANDER_OK)
-        say(partition, err_of_list.message); /* its store may do without */
     return code;
 }
 
@@ -761,6 +729,7 @@ partition_start(const struct partition_setup *setup,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a partition");
     started->setup = *setup;
+    checkpoints_init(&started->checkpoints);
     pthread_mutex_init(&started->checkpointing, NULL);
     pthread_mutex_init(&started->lock, NULL);
     pthread_condattr_init(&clock);

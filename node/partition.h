@@ -20,7 +20,9 @@ struct partition_setup {
     const struct cluster *cluster;
     const struct cluster_family *family;
     struct colander_budget *budget;
+    struct topic_client *client;
     uint32_t number;
+    const atomic_bool *is_ending; /* checkpoints that are being made end */
 
     /* The stores that are open have changed: partition_store returns another
      * one, or NULL. Before a store is closed, the thread of the partition calls
@@ -43,15 +45,23 @@ partition_start(const struct partition_setup *setup,
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);
 
+/* Whether all its rows are those whose key decides for it. */
+bool partition_is_placed(const struct partition *partition);
+
 /* Returns "FAMILY/0017", with which the path of the store ends. Borrowed. */
 const char *partition_name(const struct partition *partition);
 
 void partition_state(struct partition *partition, struct node_partition *state);
 
+/* Looks which checkpoint is the newest, if that is not known yet. */
+void partition_look(struct partition *partition);
+
 /* Makes a checkpoint, if there are records that the last one does not have. A
- * store that is not open has none. */
+ * store that is not open has none. `is_last`: the node ends, and waits for no
+ * server that does not answer. */
 COLANDER_CHECKED enum colander_code
-partition_checkpoint(struct partition *partition, struct colander_error *err);
+partition_checkpoint(struct partition *partition, bool is_last,
+                     struct colander_error *err);
 
 /* Makes the thread end, and does not wait. With `gives_up` it then closes the
  * store, when no cursor uses it, and removes it: others have the partition. */
@@ -66,16 +76,5 @@ void partition_join(struct partition *partition);
 /* Closes the store and frees the partition. */
 COLANDER_CHECKED enum colander_code partition_free(struct partition *partition,
                                                    struct colander_error *err);
-
-/* Removes a folder and what is in it, if it is there. */
-COLANDER_CHECKED enum colander_code
-partition_remove_folder(const char *path, struct colander_error *err);
-
-/* Sets *settings to those of librdkafka: of the cluster, and then of the node.
- * The caller frees the array; the texts are borrowed. */
-COLANDER_CHECKED enum colander_code
-node_settings(const struct cluster *cluster, const struct node_options *options,
-              const char ***settings, size_t *count,
-              struct colander_error *err);
 
 #endif

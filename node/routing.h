@@ -9,6 +9,7 @@
 #ifndef NODE_ROUTING_H
 #define NODE_ROUTING_H
 
+#include "cluster/definition.h"
 #include "columns/columns.h"
 
 struct routing_options {
@@ -23,7 +24,13 @@ struct route {
     struct colander_store *store; /* here; NULL: it is not */
     const char *address; /* of the node that is asked if it is not read here;
                             * NULL: it is read here, or nowhere */
-    bool is_hidden;      /* it is for other nodes only */
+    uint32_t number;     /* the partition's, */
+    const struct cluster_family *family; /* of this family, borrowed */
+    bool is_placed;     /* all its rows are those whose key decides for it,
+                            * wherever it is read */
+    const char *second; /* of the node that is asked if that fails; NULL: none
+                            * does */
+    bool is_hidden;     /* it is for other nodes only */
 };
 
 struct routing;

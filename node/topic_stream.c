@@ -62,6 +62,10 @@ next(void *context, unsigned wait_ms, struct colander_load_record *record,
         .is_null = next.is_null,
         .key = next.key,
     };
+    if (records->partition_count > 0 && next.key.size > 0 &&
+        topic_partition_of(next.key, records->partition_count) !=
+            next.partition)
+        atomic_store(records->is_placed, false);
     set_operation(records, &next, record);
     return COLANDER_OK;
 }
@@ -70,9 +74,19 @@ static enum colander_code
 mark(void *context, struct colander_slice *name, struct colander_slice *value,
      bool *found, struct colander_error *err)
 {
-    const struct topic_stream *records = context;
+    struct topic_stream *records = context;
+    const enum colander_code code =
+        topic_reader_mark(records->reader, name, value, found, err);
+    bool is_placed;
 
-    return topic_reader_mark(records->reader, name, value, found, err);
+    if (code != COLANDER_OK || *found || records->partition_count == 0)
+        return code;
+    is_placed = atomic_load(records->is_placed);
+    *found = is_placed != records->is_noted;
+    records->is_noted = is_placed;
+    *name = colander_slice_text(TOPIC_PLACED);
+    *value = colander_slice_text(is_placed ? TOPIC_PLACED_HOW : "");
+    return COLANDER_OK;
 }
 
 static bool

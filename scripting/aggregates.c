@@ -392,7 +392,7 @@ aggregates_register(lua_State *L)
     };
 
     type_extend(L, QUERY_TYPE, methods, NULL);
-    type_define(L, GROUPED, metamethods, false);
+    type_define(L, GROUPED, metamethods);
     luaL_getmetatable(L, GROUPED);
     lua_newtable(L);
     type_push_methods(L, QUERY_TYPE);

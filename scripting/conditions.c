@@ -645,7 +645,7 @@ conditions_register(lua_State *L)
         {NULL, NULL},
     };
 
-    type_define(L, TYPE, metamethods, false);
+    type_define(L, TYPE, metamethods);
     luaL_getmetatable(L, TYPE);
     type_set_function(L, "__band", combine, OP_AND);
     type_set_function(L, "__bor", combine, OP_OR);

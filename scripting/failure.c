@@ -37,7 +37,7 @@ failure_register(lua_State *L)
         {NULL, NULL},
     };
 
-    type_define(L, TYPE, metamethods, false);
+    type_define(L, TYPE, metamethods);
 }
 
 enum colander_code

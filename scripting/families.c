@@ -100,7 +100,7 @@ store_index(lua_State *L)
 {
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
-    if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ||
+    if (lua_gettable(L, lua_upvalueindex(1)) != LUA_TNIL ||
         lua_type(L, 2) != LUA_TSTRING)
         return 1;
     (void)store_check(L, 1);

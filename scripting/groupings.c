@@ -733,9 +733,9 @@ register_types(lua_State *L)
         {NULL, NULL},
     };
 
-    type_define(L, BUCKET, none, false);
-    type_define(L, MEASURE, none, false);
-    type_define(L, GROUPS, metamethods, true);
+    type_define(L, BUCKET, none);
+    type_define(L, MEASURE, none);
+    type_define(L, GROUPS, metamethods);
     luaL_getmetatable(L, GROUPS);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");

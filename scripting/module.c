@@ -67,48 +67,101 @@ scripting_confine(lua_State *L)
     lua_pop(L, 1);
 }
 
-/* Leaves only these methods of a type, besides metamethods. */
+/* Raises that the function, whose name is its first upvalue, is not there. */
+static int
+refuse_write(lua_State *L)
+{
+    struct colander_error err;
+
+    (void)COLANDER_FAIL(&err, COLANDER_READ_ONLY,
+                        "'%s' is refused: this Lua only reads",
+                        lua_tostring(L, lua_upvalueindex(1)));
+    failure_raise(L, &err);
+}
+
+/* Calls the second upvalue, a method that writes what it gets and returns what
+ * is stored, without an argument. */
+static int
+only_read(lua_State *L)
+{
+    if (!lua_isnoneornil(L, 2))
+        return refuse_write(L);
+    lua_settop(L, 1);
+    lua_pushvalue(L, lua_upvalueindex(2));
+    lua_insert(L, 1);
+    lua_call(L, 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* Replaces the methods of a type by ones that refuse: those in `names`, or, if
+ * these are kept, all others. Who lists the methods does not see them. */
 static void
-keep_methods(lua_State *L, const char *type, const char *const *kept)
+refuse_methods(lua_State *L, const char *type, const char *const *names,
+               bool are_kept)
 {
     type_push_methods(L, type);
+    lua_newtable(L); /* the metatable of methods */
+    lua_newtable(L);
     lua_pushnil(L);
-    while (lua_next(L, -2) != 0) {
-        bool is_kept = false;
+    while (lua_next(L, -4) != 0) {
+        bool is_named = false;
 
         lua_pop(L, 1);
-        for (size_t i = 0; kept[i] != NULL; i++)
-            is_kept = is_kept || strcmp(lua_tostring(L, -1), kept[i]) == 0;
-        if (!is_kept) { /* a member may be cleared during a traversal */
-            lua_pushvalue(L, -1);
-            lua_pushnil(L);
-            lua_rawset(L, -4);
-        }
+        for (size_t i = 0; names[i] != NULL; i++)
+            is_named = is_named || strcmp(lua_tostring(L, -1), names[i]) == 0;
+        if (is_named == are_kept)
+            continue;
+        lua_pushvalue(L, -1);
+        lua_pushvalue(L, -1);
+        lua_pushcclosure(L, refuse_write, 1);
+        lua_rawset(L, -4);
+        lua_pushvalue(L, -1); /* may be cleared in a traversal */
+        lua_pushnil(L);
+        lua_rawset(L, -6);
     }
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
     lua_pop(L, 1);
+}
+
+/* Leaves of the method what it does without an argument. */
+static void
+leave_reading(lua_State *L, const char *name)
+{
+    lua_pushstring(L, name);
+    if (lua_getfield(L, -2, name) == LUA_TNIL) { /* a build without filters */
+        lua_pop(L, 2);
+        return;
+    }
+    lua_pushcclosure(L, only_read, 2);
+    lua_setfield(L, -2, name);
 }
 
 void
 scripting_confine_to_reads(lua_State *L, size_t memory_size)
 {
-    static const char *const of_store[] = {"close", "families", "family",
+    static const char *const of_store[] = {"close",    "families", "family",
+                                           "options",  "path",     "recovery",
                                            "snapshot", NULL};
     static const char *const of_family[] = {
-        "any_column", "close", "exists", "find",  "get",        "get_many",
-        "name",       "scan",  "search", "sizes", "find_value", NULL,
+        "any_column",  "at",          "close",     "columns", "count",
+        "exists",      "explain",     "filters",   "find",    "find_value",
+        "get",         "get_many",    "keys",      "limit",   "name",
+        "order",       "order_stats", "retention", "reverse", "scan",
+        "search",      "select",      "sizes",     "skip",    "stats",
+        "time_column", "where",       NULL,
     };
-    static const char *const of_query[] = {"delete", "update", "threads"};
+    static const char *const of_query[] = {"delete", "threads", "update", NULL};
 
     scratch_get(L)->memory_limit = memory_size;
     scratch_get(L)->open_max = SCRIPTING_OPEN_MAX;
     scripting_confine(L);
-    keep_methods(L, STORE_TYPE, of_store);
-    keep_methods(L, FAMILY_TYPE, of_family);
-    type_push_methods(L, QUERY_TYPE);
-    for (size_t i = 0; i < sizeof(of_query) / sizeof(of_query[0]); i++) {
-        lua_pushnil(L);
-        lua_setfield(L, -2, of_query[i]);
-    }
+    refuse_methods(L, STORE_TYPE, of_store, true);
+    refuse_methods(L, FAMILY_TYPE, of_family, true);
+    refuse_methods(L, QUERY_TYPE, of_query, false);
+    type_push_methods(L, FAMILY_TYPE);
+    leave_reading(L, "filters");
+    leave_reading(L, "time_column");
     lua_pop(L, 1);
 }
 

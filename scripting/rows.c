@@ -493,7 +493,7 @@ rows_register(lua_State *L)
         {"tojson", to_json},        {NULL, NULL},
     };
 
-    type_define(L, TYPE, metamethods, true);
+    type_define(L, TYPE, metamethods);
     luaL_setfuncs(L, functions, 0);
     lua_pushcfunction(L, to_json);
     value_set_array_text(L);

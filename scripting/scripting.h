@@ -30,9 +30,9 @@ __attribute__((visibility("default"))) int luaopen_colander(lua_State *L);
  * that open other paths of the file system or raise limits. */
 void scripting_confine(lua_State *L);
 
-/* Removes from the module, whose table is on top of the stack, what changes a
- * store, and limits what all open queries and groups hold together to
- * `memory_size` bytes, and their number to SCRIPTING_OPEN_MAX. One get_many
+/* Has the module, whose table is on top of the stack, refuse what changes a
+ * store (READ_ONLY), and limits what all open queries and groups hold together
+ * to `memory_size` bytes, and their number to SCRIPTING_OPEN_MAX. One get_many
  * takes SCRIPTING_KEYS_MAX keys, and scripts set no number of threads. */
 #define SCRIPTING_OPEN_MAX 64
 #define SCRIPTING_KEYS_MAX 1000

@@ -429,7 +429,7 @@ typed_values_register(lua_State *L)
     };
     struct colander_value null = colander_null();
 
-    type_define(L, TYPE, metamethods, true);
+    type_define(L, TYPE, metamethods);
     luaL_getmetatable(L, TYPE);
     type_set_function(L, "__lt", typed_value_less, 0);
     type_set_function(L, "__le", typed_value_less, 1);

@@ -186,15 +186,12 @@ type_check(lua_State *L, int index, const char *name)
 }
 
 void
-type_define(lua_State *L, const char *name, const luaL_Reg *metamethods,
-            bool is_hidden)
+type_define(lua_State *L, const char *name, const luaL_Reg *metamethods)
 {
     luaL_newmetatable(L, name);
     luaL_setfuncs(L, metamethods, 0);
-    if (is_hidden) {
-        lua_pushstring(L, name);
-        lua_setfield(L, -2, "__metatable");
-    }
+    lua_pushstring(L, name);
+    lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 }
 

@@ -66,10 +66,9 @@ void *type_push_handle(lua_State *L, const char *name, size_t size,
  * error. */
 void *type_check(lua_State *L, int index, const char *name);
 
-/* Creates the type `name` of values with these metamethods. If `is_hidden`,
- * scripts do not get the metatable. */
-void type_define(lua_State *L, const char *name, const luaL_Reg *metamethods,
-                 bool is_hidden);
+/* Creates the type `name` of values with these metamethods, whose metatable
+ * scripts do not get. */
+void type_define(lua_State *L, const char *name, const luaL_Reg *metamethods);
 
 /* Returns whether the value at `index` is a table with this metatable. */
 bool type_is_table(lua_State *L, int index, const char *name);

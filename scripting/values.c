@@ -509,12 +509,12 @@ compare_values(lua_State *L)
 void
 values_register(lua_State *L)
 {
+    static const struct luaL_Reg none[] = {{NULL, NULL}};
     static const struct luaL_Reg functions[] = {
         {"array", mark_array}, {"isnull", is_null}, {"compare", compare_values},
         {"type", type_of},     {NULL, NULL},
     };
 
-    luaL_newmetatable(L, ARRAY);
-    lua_pop(L, 1);
+    type_define(L, ARRAY, none);
     luaL_setfuncs(L, functions, 0);
 }

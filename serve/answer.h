@@ -58,7 +58,7 @@ struct writer {
                                * for that peer */
     struct body *body;        /* that it reads while it comes; NULL: none */
     bool writes;              /* to the store */
-    bool counts_rows;         /* in the next: that were written or are in the
+    atomic_bool counts_rows;  /* in the next: that were written or are in the
                                * answer */
     atomic_uint_fast64_t row_count;
     unsigned status;        /* of what it has written; 0: 200 */

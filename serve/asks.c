@@ -203,9 +203,10 @@ await_reply(struct asks *asks, struct colander_error *err)
     pthread_mutex_lock(&asks->lock);
     while (!asks->is_answered &&
            answer_stopped(asks->run->answer) == ANSWER_GOES_ON) {
-        const struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
+        const struct timespec next = clock_after(CLOCK_MONOTONIC, LOOK_MS);
 
-        pthread_cond_timedwait(&asks->has_reply, &asks->lock, &next);
+        pthread_cond_clockwait(&asks->has_reply, &asks->lock, CLOCK_MONOTONIC,
+                               &next);
     }
     is_answered = asks->is_answered;
     asks->is_answered = true;

@@ -156,13 +156,14 @@ enum colander_code
 body_read(struct body *body, void *data, size_t size, size_t *got, bool *is_end,
           struct colander_error *err)
 {
-    const struct timespec end = clock_after(CLOCK_REALTIME, WAIT_MS);
+    const struct timespec end = clock_after(CLOCK_MONOTONIC, WAIT_MS);
     enum colander_code code = COLANDER_OK;
     int error = 0;
 
     pthread_mutex_lock(&body->lock);
     while (body->at == body->held.size && !body->has_ended && error == 0)
-        error = pthread_cond_timedwait(&body->has_changed, &body->lock, &end);
+        error = pthread_cond_clockwait(&body->has_changed, &body->lock,
+                                       CLOCK_MONOTONIC, &end);
     *got = body->held.size - body->at;
     if (*got > size)
         *got = size;

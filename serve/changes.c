@@ -44,6 +44,13 @@ static const struct choice update_choices[] = {
     ROW_CHOICES,
 };
 
+/* Of which partitions the answer is. */
+#define SCOPE_CHOICES                                                          \
+    {"fresh", "--fresh", true, false, NULL},                                   \
+    {                                                                          \
+        "partial", "--partial", true, false, NULL                              \
+    }
+
 static const struct choice find_choices[] = {
     {"any", "--any", false, true, NULL},
     {"from", "--from", false, false, NULL},
@@ -59,6 +66,7 @@ static const struct choice find_choices[] = {
     {"skip", "--skip", false, false, NULL},
     {"to", "--to", false, false, NULL},
     {"until", "--until", false, false, NULL},
+    SCOPE_CHOICES,
     CHOICES_END,
 };
 
@@ -67,6 +75,7 @@ static const struct choice columns_choices[] = {
     {"depth", "--depth", false, false, NULL},
     {"like", "--like", false, false, NULL},
     {"rows", "--rows", false, false, NULL},
+    SCOPE_CHOICES,
     CHOICES_END,
 };
 
@@ -108,6 +117,7 @@ static const struct choice group_choices[] = {
     MEASURE("p99"),
     MEASURE("p999"),
     MEASURE("sum"),
+    SCOPE_CHOICES,
     CHOICES_END,
 };
 

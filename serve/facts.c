@@ -262,6 +262,25 @@ append_families(const struct facts *facts, struct colander_buffer *bytes,
     return finish_line(list.builder, code, bytes, err);
 }
 
+static enum colander_code
+append_nodes(const struct facts *facts, struct colander_buffer *bytes,
+             struct colander_error *err)
+{
+    const struct server_options *options = &facts->server->options;
+    struct colander_row_builder *builder = begin_line(err);
+    enum colander_code code = COLANDER_OK;
+
+    if (builder == NULL)
+        return COLANDER_NO_MEMORY;
+    if (options->describe_cluster != NULL) {
+        code = options->describe_cluster(options->parts_context, builder, err);
+    } else {
+        colander_row_builder_begin_array(builder, "nodes");
+        colander_row_builder_end(builder);
+    }
+    return finish_line(builder, code, bytes, err);
+}
+
 struct sums {
     uint64_t family_count;
     uint64_t sizes[SIZE_COUNT];
@@ -336,7 +355,8 @@ struct text {
     struct colander_buffer *bytes;
     enum colander_code code;
     struct colander_error *err;
-    size_t metric; /* of sizes_of_family */
+    size_t metric;    /* of sizes_of_family */
+    const char *name; /* of the last one of a node; NULL: none */
 };
 
 static void __attribute__((format(printf, 2, 3)))
@@ -434,13 +454,38 @@ add_server_metrics(struct text *text, struct server *server)
     }
 }
 
+/* Adds a metric of a node, with a head if its name is another one. */
+static void
+add_node_metric(void *context, const struct server_metric *metric)
+{
+    struct text *text = context;
+
+    if (text->name == NULL || strcmp(text->name, metric->name) != 0)
+        add_head(text, metric->name, "gauge", metric->help);
+    text->name = metric->name;
+    add(text, "colander_%s", metric->name);
+    if (metric->family != NULL) {
+        add(text, "{family=\"");
+        add_label(text, metric->family);
+        add(text, "\",partition=\"%" PRIu32 "\"}", metric->partition);
+    }
+    add(text, " %" PRId64 "\n", metric->value);
+}
+
 static enum colander_code
 append_metrics(const struct facts *facts, struct colander_buffer *bytes,
                struct colander_error *err)
 {
-    struct text text = {bytes, COLANDER_OK, err, 0};
+    const struct server_options *options = &facts->server->options;
+    struct text text = {bytes, COLANDER_OK, err, 0, NULL};
+    enum colander_code code;
 
     add_server_metrics(&text, facts->server);
+    if (options->measure != NULL) {
+        code = options->measure(options->parts_context, add_node_metric, &text,
+                                err);
+        text.code = text.code == COLANDER_OK ? code : text.code;
+    }
     for (; text.metric < SIZE_COUNT && text.code == COLANDER_OK;
          text.metric++) {
         char name[32];
@@ -475,6 +520,16 @@ facts_families(struct server *server, struct parameters *parameters,
     (void)offset;
     return make(server, parameters, append_families, REPLY_JSON, writer,
                 parameter, err);
+}
+
+enum colander_code
+facts_nodes(struct server *server, struct parameters *parameters,
+            struct writer **writer, const char **parameter, size_t *offset,
+            struct colander_error *err)
+{
+    (void)offset;
+    return make(server, parameters, append_nodes, REPLY_JSON, writer, parameter,
+                err);
 }
 
 enum colander_code

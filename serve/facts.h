@@ -25,6 +25,12 @@ enum colander_code facts_families(struct server *server,
                                   const char **parameter, size_t *offset,
                                   struct colander_error *err);
 
+/* The cluster, as far as it is one of its nodes, as JSON. */
+enum colander_code facts_nodes(struct server *server,
+                               struct parameters *parameters,
+                               struct writer **writer, const char **parameter,
+                               size_t *offset, struct colander_error *err);
+
 /* The server and the sums of its families, as JSON. */
 enum colander_code facts_stats(struct server *server,
                                struct parameters *parameters,

@@ -2,6 +2,7 @@
 #include "serve/find.h"
 #include "columns/partitions.h"
 #include "columns/source.h"
+#include "columns/union.h"
 #include "core/clock.h"
 #include "core/fields.h"
 #include "serve/changes.h"
@@ -12,7 +13,8 @@
 
 #define MATCHED_COLUMN "_matched"
 #define PLAIN_CONDITIONS 8
-#define SHORT_US 100 /* about as long as another thread takes to begin */
+#define FRESH_MS 30000 /* that other processes have to read what they must */
+#define SHORT_US 100   /* about as long as another thread takes to begin */
 
 /* Bytes of rows in order that are held; others wait in a file. */
 #define ORDERED_SIZE_MAX ((size_t)64 << 20)
@@ -21,6 +23,8 @@ struct find {
     struct writer writer; /* first */
     struct server *server;
     struct question question;
+    struct colander_store *view; /* of the store: is_partial, is_fresh; or
+                                  * NULL */
     struct colander_family *family;
     struct colander_cursor *cursor;
     struct colander_ordered *ordered;     /* NULL: rows come by key */
@@ -58,6 +62,16 @@ static const struct field explain_fields[] = {
     COUNT("plan_us", plan_time),
     COUNT("read_us", read_time),
     COUNT("verify_us", verify_time),
+    FIELD_END,
+};
+
+/* of a cluster */
+static const struct field cluster_fields[] = {
+    COUNT("partitions", store_count),
+    COUNT("partitions_unasked", stores_unasked),
+    COUNT("partitions_pruned", stores_pruned),
+    COUNT("nodes_asked", nodes_asked),
+    COUNT("nodes_asked_again", nodes_asked_again),
     FIELD_END,
 };
 
@@ -191,6 +205,16 @@ pass_row(struct find *find, const struct colander_result *result,
 }
 
 static void
+add_fields(struct colander_row_builder *builder, const struct field *fields,
+           const struct colander_explain *explain)
+{
+    for (const struct field *field = fields; field->name != NULL; field++)
+        colander_row_builder_add(
+            builder, field->name,
+            colander_unsigned(field_number(field, explain)));
+}
+
+static void
 add_explanation(struct find *find)
 {
     struct colander_row_builder *builder = find->builder;
@@ -202,11 +226,9 @@ add_explanation(struct find *find)
     if (explain.reason != NULL)
         colander_row_builder_add(builder, "reason",
                                  colander_text(explain.reason));
-    for (const struct field *field = explain_fields; field->name != NULL;
-         field++)
-        colander_row_builder_add(
-            builder, field->name,
-            colander_unsigned(field_number(field, &explain)));
+    add_fields(builder, explain_fields, &explain);
+    if (explain.store_count > 0)
+        add_fields(builder, cluster_fields, &explain);
 }
 
 static void
@@ -237,10 +259,32 @@ end_hint(struct find *find, bool says)
     find->hint = NULL;
 }
 
+/* Names the partitions that the answer lacks, if there are any. */
+static enum colander_code
+add_missing(struct find *find, struct colander_error *err)
+{
+    struct colander_names names = {NULL, 0};
+    enum colander_code code = COLANDER_OK;
+
+    if (find->view != NULL)
+        code = colander_union_missing(find->view, &names, err);
+    if (names.count > 0)
+        colander_row_builder_begin_array(find->builder, "missing");
+    for (size_t i = 0; i < names.count; i++)
+        colander_row_builder_add(find->builder, NULL,
+                                 colander_text(names.names[i]));
+    if (names.count > 0)
+        colander_row_builder_end(find->builder);
+    colander_names_release(&names);
+    return code;
+}
+
 static enum colander_code
 append_end(struct find *find, struct colander_buffer *bytes,
            struct colander_error *err)
 {
+    enum colander_code code;
+
     colander_row_builder_begin_map(find->builder, "_end");
     colander_row_builder_add(find->builder, "rows",
                              colander_unsigned(find->row_count));
@@ -250,8 +294,9 @@ append_end(struct find *find, struct colander_buffer *bytes,
     if (find->question.explains)
         add_explanation(find);
     end_hint(find, true);
+    code = add_missing(find, err);
     colander_row_builder_end(find->builder);
-    return append_built(find, bytes, err);
+    return code == COLANDER_OK ? append_built(find, bytes, err) : code;
 }
 
 static enum colander_code
@@ -336,13 +381,47 @@ check_family(const struct find *find, struct colander_error *err)
                          colander_family_name(find->family));
 }
 
+static bool
+is_stopped(void *context)
+{
+    return answer_stopped(context) != ANSWER_GOES_ON;
+}
+
+/* Opens the view that is asked for, and the family in it. */
+static enum colander_code
+open_view(struct find *find, struct answer *answer, struct colander_error *err)
+{
+    const struct server_options *options = &find->server->options;
+    const struct colander_union_view how = {find->question.is_partial, false};
+    const char *name = colander_family_name(find->family);
+    struct colander_family *family = NULL;
+    enum colander_code code = COLANDER_OK;
+
+    if (find->question.is_fresh && options->open_fresh != NULL)
+        code =
+            options->open_fresh(options->parts_context, name, how.is_partial,
+                                FRESH_MS, is_stopped, answer, &find->view, err);
+    else if (how.is_partial && colander_store_is_union(find->server->store))
+        code = colander_union_open_view(find->server->store, &how, &find->view,
+                                        err);
+    if (code != COLANDER_OK || find->view == NULL)
+        return code;
+    code = colander_family_open(find->view, name, &family, err);
+    if (code == COLANDER_OK) {
+        colander_family_close(find->family);
+        find->family = family;
+    }
+    return code;
+}
+
 /* Starts the find, which may wait for the disk. */
 static enum colander_code
 begin_find(struct find *find, struct answer *answer, struct colander_error *err)
 {
-    enum colander_code code =
-        find->may_wait ? check_family(find, err) : COLANDER_OK;
+    enum colander_code code = open_view(find, answer, err);
 
+    if (code == COLANDER_OK && find->may_wait)
+        code = check_family(find, err);
     if (code != COLANDER_OK)
         return code;
     code = question_resolve(&find->question, find->family,
@@ -468,9 +547,10 @@ write_row(struct writer *writer, struct answer *answer,
     enum colander_code code;
     bool found = false;
 
-    (void)answer;
     *is_end = true;
-    code = find->may_wait ? check_family(find, err) : COLANDER_OK;
+    code = open_view(find, answer, err);
+    if (code == COLANDER_OK && find->may_wait)
+        code = check_family(find, err);
     if (code == COLANDER_OK)
         code = question_resolve(&find->question, find->family,
                                 &writer->parameter, &writer->offset, err);
@@ -511,6 +591,8 @@ destroy_find(struct writer *writer)
     colander_buffer_release(&find->cut);
     colander_buffer_release(&find->place);
     colander_family_close(find->family);
+    if (find->view != NULL)
+        (void)!colander_store_close(find->view, NULL); /* has no handles */
     question_release(&find->question);
     free(find);
 }

@@ -8,7 +8,8 @@
  *
  *     of the request
  *     p  an end of the path of a member (union.h): only these are asked
- *     q  of a find: the query (query_bytes.h)
+ *     q  of a find or a group: the query (query_bytes.h)
+ *     g  of a group: the grouping (group_bytes.h)
  *     s  of a find: the key to begin with, as after a seek
  *     k  of a get: a key, as often as there are
  *     c  of a get: the path of a column that is wanted, with a zero byte
@@ -22,10 +23,11 @@
  *     v  a value: a name, a row that was found, a key, a mark
  *     u  a row that was not found
  *     z  numbers, eight bytes each
- *     w  of a find: some words that were found (some_words), as text
+ *     g  what is known of groups (group_bytes.h)
+ *     w  some words that a find or a group has found (some_words), as text
  *     f  a failure: a byte, its code, and the message. The last frame
  *     e  the end. The last frame
- *     h  nothing: rows are still looked for
+ *     h  nothing: rows are still looked for, or grouped
  *
  * Later versions may add kinds of frames. An older one fails on those.
  *
@@ -36,8 +38,6 @@
 
 #include "columns/columns.h"
 
-#include <stddef.h>
-
 enum peer_frame {
     PEER_PART = 'p',
     PEER_QUERY = 'q',
@@ -47,11 +47,13 @@ enum peer_frame {
     PEER_MARK = 'm',
     PEER_COUNT = 'n',
     PEER_ORDER = 'o',
+    PEER_GROUPING = 'g',
 
     PEER_ROW = 'r',
     PEER_VALUE = 'v',
     PEER_UNFOUND = 'u',
     PEER_NUMBERS = 'z',
+    PEER_GROUPS = 'g',
     PEER_WORDS = 'w',
     PEER_FAILURE = 'f',
     PEER_END = 'e',
@@ -69,12 +71,7 @@ enum peer_frame {
 #define PEER_READ_MARK "mark"
 #define PEER_BOUND "bound"
 #define PEER_FIND "find"
-
-/* Counts of an explanation, in the order in which a find's end has them. */
-#define PEER_EXPLAIN_COUNT                                                     \
-    ((offsetof(struct colander_explain, some_words) -                          \
-      offsetof(struct colander_explain, rows_expected)) /                      \
-     sizeof(uint64_t))
+#define PEER_GROUP "group"
 
 struct parameters;
 struct server;

@@ -6,9 +6,7 @@
 #ifndef SERVE_PEER_STORE_H
 #define SERVE_PEER_STORE_H
 
-#include "core/core.h"
-
-struct colander_store;
+#include "columns/union.h"
 
 /* All is copied. */
 struct peer_store_options {
@@ -17,12 +15,15 @@ struct peer_store_options {
     const char *ca_file;      /* as that of remote_command; NULL */
     const char *const *parts; /* ends of paths: only these members (union.h) */
     size_t part_count;
-    unsigned wait_ms; /* for an answer to begin or go on; 0: 10 seconds */
+    colander_choose_member *choose; /* which parts are asked; NULL: all. The */
+    void *choose_context;           /* context is borrowed until close */
+    unsigned wait_ms; /* for an answer to begin or go on; 0: 30 seconds */
 };
 
-/* Opens it without asking the server. What is asked of the store fails with
- * BUSY, and names the address, if the server does not answer. A find reads no
- * more than the server has at one moment. */
+/* Opens it without asking the server. Its path is the address, and after blanks
+ * the parts. What is asked of the store fails with BUSY, and names the address,
+ * if the server does not answer. A find reads no more than the server has at
+ * one moment. */
 COLANDER_CHECKED enum colander_code
 peer_store_open(const struct peer_store_options *options,
                 struct colander_store **store, struct colander_error *err);

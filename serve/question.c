@@ -6,15 +6,16 @@
 
 /* Those that may be there once come first. */
 static const char *const find_names[] = {
-    "q",     "i",      "limit", "skip", "order",   "reverse", "format",
-    "key",   "prefix", "from",  "to",   "explain", "timeout", "since",
-    "until", "cursor", "hints", "any",  "search",  "select",  NULL,
+    "q",       "i",     "limit",  "skip",   "order", "reverse",
+    "format",  "key",   "prefix", "from",   "to",    "explain",
+    "timeout", "since", "until",  "cursor", "hints", "partial",
+    "fresh",   "any",   "search", "select", NULL,
 };
-#define FIND_SINGLE_COUNT 17
+#define FIND_SINGLE_COUNT 19
 
-static const char *const get_names[] = {"key", "format", "timeout", "select",
-                                        NULL};
-#define GET_SINGLE_COUNT 3
+static const char *const get_names[] = {"key",   "format", "timeout", "partial",
+                                        "fresh", "select", NULL};
+#define GET_SINGLE_COUNT 5
 
 static const char *const key_names[] = {
     [COLANDER_KEY_EXACT] = "key",
@@ -205,6 +206,31 @@ read_format(struct question *question, const char **parameter,
 }
 
 static enum colander_code
+read_flags(struct question *question, const char **parameter,
+           struct colander_error *err)
+{
+    const struct {
+        const char *name;
+        bool *flag;
+    } flags[] = {
+        {"reverse", &question->query.is_reverse},
+        {"explain", &question->explains},
+        {"hints", &question->wants_hints},
+        {"partial", &question->is_partial},
+        {"fresh", &question->is_fresh},
+    };
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0;
+         i < sizeof(flags) / sizeof(flags[0]) && code == COLANDER_OK; i++) {
+        *parameter = flags[i].name;
+        code = parameters_flag(&question->parameters, *parameter, flags[i].flag,
+                               err);
+    }
+    return code;
+}
+
+static enum colander_code
 read_numbers(struct question *question, const char **parameter,
              struct colander_error *err)
 {
@@ -220,17 +246,7 @@ read_numbers(struct question *question, const char **parameter,
     code = parameters_number(parameters, *parameter, &question->skip, err);
     if (code != COLANDER_OK)
         return code;
-    *parameter = "reverse";
-    code = parameters_flag(parameters, *parameter, &question->query.is_reverse,
-                           err);
-    if (code != COLANDER_OK)
-        return code;
-    *parameter = "explain";
-    code = parameters_flag(parameters, *parameter, &question->explains, err);
-    if (code != COLANDER_OK)
-        return code;
-    *parameter = "hints";
-    return parameters_flag(parameters, *parameter, &question->wants_hints, err);
+    return read_flags(question, parameter, err);
 }
 
 /* --------------------------------------------------------------- cursor --- */

@@ -26,7 +26,9 @@ struct question {
     bool is_msgpack;
     bool explains;
     bool wants_hints;
-    uint64_t limit; /* UINT64_MAX: none */
+    bool is_partial; /* partitions that cannot be read may be missing */
+    bool is_fresh;   /* all that was acknowledged before must be there */
+    uint64_t limit;  /* UINT64_MAX: none */
     uint64_t skip;
 };
 

@@ -20,7 +20,7 @@
 #define GATHER_MS 100
 #define PATIENCE_MS 1000 /* for a pipe that is full, once it ends */
 #define HELD_MAX ((size_t)1 << 20)
-#define PIECE_MAX ((size_t)4 << 10) /* which a pipe takes at once, or not */
+#define PIECE_MAX ((size_t)4 << 10) /* for which a pipe with room has enough */
 #define COMMAND_SIZE_MAX 16
 #define TEXT_MAX ((size_t)4 << 10) /* of what a client has sent */
 
@@ -110,7 +110,8 @@ static bool
 write_lines(struct request_log *log, const uint8_t *bytes, size_t size)
 {
     while (size > 0 && await_room(log)) {
-        const ssize_t count = write(log->fd, bytes, size);
+        const ssize_t count =
+            write(log->fd, bytes, size < PIECE_MAX ? size : PIECE_MAX);
 
         if (count < 0 && errno == EINTR)
             continue;
@@ -201,7 +202,7 @@ write_what_comes(void *context)
 
     pthread_mutex_lock(&log->lock);
     while (!log->is_ending || log->lines.size > 0) {
-        const struct timespec end = clock_after(CLOCK_REALTIME, GATHER_MS);
+        const struct timespec end = clock_after(CLOCK_MONOTONIC, GATHER_MS);
         uint64_t dropped;
 
         if (log->lines.size == 0) {
@@ -209,7 +210,8 @@ write_what_comes(void *context)
             continue;
         }
         while (!log->is_ending &&
-               pthread_cond_timedwait(&log->has_changed, &log->lock, &end) == 0)
+               pthread_cond_clockwait(&log->has_changed, &log->lock,
+                                      CLOCK_MONOTONIC, &end) == 0)
             continue;
         take(log);
         dropped = log->dropped;

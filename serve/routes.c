@@ -59,6 +59,7 @@ static const struct route routes[] = {
     {"health", false, true, false, GATE_NO_BODY, reply_health, NULL, REPLY_OWN},
     {"families", false, true, false, GATE_NO_BODY, NULL, facts_families,
      REPLY_OWN},
+    {"nodes", false, true, false, GATE_NO_BODY, NULL, facts_nodes, REPLY_OWN},
     {"stats", false, true, false, GATE_NO_BODY, NULL, facts_stats, REPLY_OWN},
     {"metrics", false, true, false, GATE_NO_BODY, NULL, facts_metrics,
      REPLY_OWN},

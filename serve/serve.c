@@ -56,13 +56,14 @@ answer_destroyed(void *context)
 static bool
 await_answers(struct server *server, uint64_t wait_ms)
 {
-    const struct timespec end = clock_after(CLOCK_REALTIME, wait_ms);
+    const struct timespec end = clock_after(CLOCK_MONOTONIC, wait_ms);
     bool is_done;
     int error = 0;
 
     pthread_mutex_lock(&server->lock);
     while (server->answer_count > 0 && error == 0)
-        error = pthread_cond_timedwait(&server->has_fewer, &server->lock, &end);
+        error = pthread_cond_clockwait(&server->has_fewer, &server->lock,
+                                       CLOCK_MONOTONIC, &end);
     is_done = server->answer_count == 0;
     pthread_mutex_unlock(&server->lock);
     return is_done;

@@ -100,6 +100,30 @@ enum colander_code server_command_read_line(
     const struct server_command *command, const char *prompt, bool is_new,
     struct colander_buffer *line, bool *is_end, struct colander_error *err);
 
+/* Opens a view of a union (columns/union.h) that has what was acknowledged
+ * before, of the family (NULL: of all); `is_partial`: of what can be read.
+ * Waits for that at most wait_ms, or until is_over returns true. */
+typedef enum colander_code server_open_fresh(void *node, const char *family,
+                                             bool is_partial, unsigned wait_ms,
+                                             bool (*is_over)(void *context),
+                                             void *context,
+                                             struct colander_store **view,
+                                             struct colander_error *err);
+
+/* A number among the metrics of a server. Those with one name follow each
+ * other. */
+struct server_metric {
+    const char *name; /* without colander_; a gauge */
+    const char *help;
+    const char *family; /* labels; NULL: none */
+    uint32_t partition;
+    int64_t value;
+};
+
+/* Takes one, borrowed. */
+typedef void server_take_metric(void *context,
+                                const struct server_metric *metric);
+
 /* Runs it, in a thread that it may block. Returns the exit status. */
 typedef int server_run(void *context, const struct server_command *command);
 
@@ -140,7 +164,17 @@ struct server_options {
     enum colander_code (*open_parts)(void *context, const char *const *ends,
                                      size_t count, struct colander_store **part,
                                      struct colander_error *err);
-    void *parts_context; /* borrowed until server_stop returns */
+    server_open_fresh *open_fresh; /* NULL: the store always has it */
+
+    /* Of a node of a cluster: adds what it knows of the cluster, as GET /nodes
+     * answers (docs/serve.md), and lists its metrics. NULL: it is not one. */
+    enum colander_code (*describe_cluster)(void *context,
+                                           struct colander_row_builder *builder,
+                                           struct colander_error *err);
+    enum colander_code (*measure)(void *context, server_take_metric *take,
+                                  void *take_context,
+                                  struct colander_error *err);
+    void *parts_context; /* of these; borrowed until server_stop returns */
 
     bool runs_lua;         /* also for clients of the address */
     bool runs_shells;      /* the same, and they may write with it */

@@ -115,7 +115,7 @@ look_after(void *context)
 
     pthread_mutex_lock(&visitors->lock);
     while (!visitors->is_ending) {
-        struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
+        struct timespec next = clock_after(CLOCK_MONOTONIC, LOOK_MS);
         const uint64_t now = clock_ns();
 
         for (struct visitor *visitor = visitors->first; visitor != NULL;
@@ -124,8 +124,8 @@ look_after(void *context)
         if (visitors->first == NULL)
             pthread_cond_wait(&visitors->has_changed, &visitors->lock);
         else
-            pthread_cond_timedwait(&visitors->has_changed, &visitors->lock,
-                                   &next);
+            pthread_cond_clockwait(&visitors->has_changed, &visitors->lock,
+                                   CLOCK_MONOTONIC, &next);
     }
     pthread_mutex_unlock(&visitors->lock);
     return NULL;

@@ -8,6 +8,7 @@
 #ifndef SHELL_BROKER_OPTIONS_H
 #define SHELL_BROKER_OPTIONS_H
 
+#include "cluster/definition.h"
 #include "cluster/topic.h"
 #include "shell/arguments.h"
 
@@ -28,6 +29,13 @@ COLANDER_CHECKED enum colander_code
 broker_options_read(struct broker_options *options,
                     const struct arguments *arguments, const char *address,
                     struct colander_error *err);
+
+/* Puts the settings of a cluster before those of the arguments. Their texts are
+ * borrowed. */
+COLANDER_CHECKED enum colander_code
+broker_options_add(struct broker_options *options,
+                   const struct cluster_texts *first,
+                   struct colander_error *err);
 
 void broker_options_release(struct broker_options *options);
 

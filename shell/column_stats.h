@@ -84,9 +84,10 @@ void column_stat_add_values(const struct column_stat *column,
 void column_stats_add(const struct column_stats *stats, uint64_t key_count,
                       struct colander_family *orders, struct report *report);
 
-/* Adds up to 1,000 columns to a row, with their orders in this family. */
+/* Adds up to 1,000 columns to a row, and, with
+ * `orders`, what filters have of their order. */
 COLANDER_CHECKED enum colander_code column_stats_add_columns(
-    const struct column_stats *stats, struct colander_family *family,
+    const struct column_stats *stats, struct colander_family *orders,
     struct colander_row_builder *builder, struct colander_error *err);
 
 #endif

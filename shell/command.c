@@ -1,5 +1,9 @@
 /* See command.h. SPDX-License-Identifier: MIT */
 #include "shell/command.h"
+#include "shell/answer_scope.h"
+#ifdef COLANDER_CLUSTER
+#include "shell/cluster_find.h"
+#endif
 #include "shell/elsewhere.h"
 #include "shell/interrupt.h"
 #include "shell/manual.h"
@@ -141,7 +145,25 @@ command_common_options(const struct command *command)
         OPTION_FLAG("no-share", "do not have that process do it: fail"),
         OPTIONS_END,
     };
+#ifdef COLANDER_CLUSTER
+#define CLUSTER_OPTIONS                                                        \
+    OPTION_GROUP("a store that another process has open, or a cluster"),       \
+        OPTION_FLAG("no-share",                                                \
+                    "do not have that process do it: fail; of a cluster\n"     \
+                    "read the checkpoints"),                                   \
+        OPTION("settings", "FILE",                                             \
+               "options of librdkafka for the brokers of a cluster, one\n"     \
+               "a line")
+    static const struct argument_option shell_options[] = {CLUSTER_OPTIONS,
+                                                           OPTIONS_END};
+    static const struct argument_option read_options[] = {
+        CLUSTER_OPTIONS, OPTION_ANSWER_SCOPE, OPTIONS_END};
 
+    if (command->store == COMMAND_READS)
+        return read_options;
+    if (command->reads_clusters)
+        return shell_options;
+#endif
     if (runs_elsewhere(command))
         return options;
 #endif
@@ -339,9 +361,34 @@ open_store(struct session *session, const struct command *command,
     if (code == COLANDER_BUSY &&
         command_run_elsewhere(session, arguments, status))
         return false;
+#ifdef COLANDER_CLUSTER
+    if (code == COLANDER_NOT_FOUND && session_is_address(store)) {
+        const enum cluster_find found =
+            cluster_find(session, arguments, false, status);
+
+        if (found != CLUSTER_FIND_NONE)
+            return found == CLUSTER_FIND_OPEN;
+    }
+#endif
     if (code != COLANDER_OK)
         *status = session_fail(session, &err);
     return code == COLANDER_OK;
+}
+
+/* Runs a command on the store that is open. */
+static enum session_exit
+run_on_open(struct session *session, const struct command *command,
+            const struct arguments *arguments)
+{
+    struct answer_scope scope = {NULL, NULL};
+    struct colander_error err;
+    enum session_exit status;
+
+    if (answer_scope_begin(&scope, session, arguments, &err) == COLANDER_OK)
+        status = command->run(session, arguments);
+    else
+        status = session_misused(session, &err);
+    return answer_scope_end(&scope, session, status);
 }
 
 /* Runs a command between the opening and the closing of its store, or, for a
@@ -358,14 +405,14 @@ run_on_store(struct session *session, const struct command *command,
                                 "the server has opened the store to read");
     if (session->client != NULL) {
         arguments_shift(arguments);
-        return command->run(session, arguments);
+        return run_on_open(session, command, arguments);
     }
     if (!runs_in_shell(command))
         interrupt_ends_program();
     if (!open_store(session, command, arguments, &status))
         return status;
     arguments_shift(arguments);
-    return session_finish(session, command->run(session, arguments));
+    return session_finish(session, run_on_open(session, command, arguments));
 }
 
 /* Whether it needs no files of its user, which a shell in a server does not
@@ -414,7 +461,8 @@ run_parsed(struct session *session, const struct command *command,
     if (session->client != NULL &&
         !(is_shell(session)
               ? runs_in_shell_of_client(command, arguments)
-              : runs_elsewhere(command) && !arguments->wants_help))
+              : (runs_elsewhere(command) || command->runs_at_node) &&
+                    !arguments->wants_help))
         return refuse_for_client(session, command, arguments);
     if (arguments->wants_help) {
         print_help(session, command);
@@ -457,16 +505,19 @@ run_parsed(struct session *session, const struct command *command,
     return command->run(session, arguments);
 }
 
-/* Whether the first word that is not an option is an address of topics. Which
- * options have a value is only known of this command, or the one for topics. */
+/* Whether the first word that is not an option is an address of topics, or may
+ * be that of a cluster. Which options have a value is only known of this
+ * command, or the one for topics. */
 static bool
-names_topic(const struct command *command, int argc, const char *const *argv)
+names_topic(const struct command *command, bool takes_clusters, int argc,
+            const char *const *argv)
 {
     const char *word = command == NULL
                            ? NULL
                            : arguments_first_word(command->options, argc, argv);
 
-    return word != NULL && strncmp(word, "kafka://", 8) == 0;
+    return word != NULL && (strncmp(word, "kafka://", 8) == 0 ||
+                            (takes_clusters && session_is_address(word)));
 }
 
 enum session_exit
@@ -479,7 +530,7 @@ command_run(struct session *session, int argc, const char *const *argv)
 
 #ifndef COLANDER_CLUSTER
     if (strcmp(argv[0], "follow") == 0 || strcmp(argv[0], "cluster") == 0 ||
-        names_topic(command, argc, argv))
+        names_topic(command, false, argc, argv))
         return session_complain(session, SESSION_USAGE,
                                 "this program was built without topics of "
                                 "Kafka: COLANDER_CLUSTER=OFF");
@@ -496,8 +547,8 @@ command_run(struct session *session, int argc, const char *const *argv)
 #ifdef COLANDER_CLUSTER
     if (command->for_topics != NULL && session->client == NULL &&
         !is_shell(session) &&
-        (names_topic(command, argc, argv) ||
-         names_topic(command->for_topics, argc, argv)))
+        (names_topic(command, true, argc, argv) ||
+         names_topic(command->for_topics, true, argc, argv)))
         command = command->for_topics;
 #endif
     session->command = command->name;

@@ -35,7 +35,8 @@ struct command {
     const char *examples; /* lines after the options; NULL: none */
     const struct argument_option *options;
     const struct command *for_topics; /* runs instead if the first word is an
-                                       * address of topics; NULL: none */
+                                       * address of topics or of a cluster;
+                                       * NULL: none */
     const char *writes_with[5]; /* a command that READS opens its store to write
                                  * if it has one of these; ends with NULL */
     bool (*only_reads)(const struct arguments *arguments); /* with these words,
@@ -43,6 +44,8 @@ struct command {
                               * its store to read; NULL: never */
     enum command_store store;
     bool goes_elsewhere;   /* it OPENS its store, or has it opened elsewhere */
+    bool reads_clusters;   /* as those that READ do */
+    bool runs_at_node;     /* the server of a node runs it for a client */
     bool is_dot;           /* it changes a shell, and nothing else */
     bool reads_files;      /* of its user */
     bool is_paged;         /* in the shell its output may go to a pager */

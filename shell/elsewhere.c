@@ -16,7 +16,8 @@ struct client {
     struct result_file result; /* its output */
     struct client_files files;
     struct client_prompt prompt;
-    bool is_typed; /* it is a shell with a prompt */
+    bool is_typed;  /* it is a shell with a prompt */
+    bool has_begun; /* something was answered */
 };
 
 bool
@@ -30,10 +31,11 @@ static enum colander_code
 print(void *context, bool is_err, struct colander_slice bytes,
       struct colander_error *err)
 {
-    const struct client *client = context;
+    struct client *client = context;
     const struct result_file *result = &client->result;
     FILE *file = is_err ? stderr : result->file;
 
+    client->has_begun = true;
     if (is_err)
         (void)fflush(result->file);
     if (fwrite(bytes.data, 1, bytes.size, file) != bytes.size && !is_err)
@@ -68,6 +70,7 @@ reply(void *context, const struct remote_ask *ask, struct remote_reply *reply,
 {
     struct client *client = context;
 
+    client->has_begun = true;
     if (ask->kind == REMOTE_LINE && client->is_typed)
         return client_prompt_reply(&client->prompt, ask, reply, err);
     return client_files_reply(&client->files, ask, reply, err);
@@ -91,7 +94,7 @@ get_token(struct remote_command *command, struct token *token,
 /* Runs the command, and keeps its output if it succeeds. */
 static enum colander_code
 run(const struct remote_command *asked, const struct arguments *arguments,
-    enum session_exit *status, struct colander_error *err)
+    enum session_exit *status, bool *has_begun, struct colander_error *err)
 {
     struct remote_command command = *asked;
     struct client client = {.prompt = {.command = &command}};
@@ -116,6 +119,7 @@ run(const struct remote_command *asked, const struct arguments *arguments,
     result_file_release(&client.result);
     client_files_release(&client.files);
     *status = (enum session_exit)exit_status;
+    *has_begun = client.has_begun;
     return code;
 }
 
@@ -149,18 +153,15 @@ replace_place(const struct arguments *arguments, int argc,
     return words;
 }
 
-bool
-elsewhere_run(struct session *session, const struct arguments *arguments,
-              int argc, const char *const *argv, enum session_exit *status)
+static struct remote_command
+command_of(const struct session *session, const char *store, int argc,
+           const char *const *words)
 {
     const char *ca_file = getenv("COLANDER_CA_FILE");
-    char *place = NULL;
-    const char **words = names_place(arguments, argv[0])
-                             ? replace_place(arguments, argc, argv, &place)
-                             : NULL;
-    const struct remote_command command = {
-        .store = arguments->words[0],
-        .words = words == NULL ? argv : words,
+
+    return (struct remote_command){
+        .store = store,
+        .words = words,
         .word_count = (size_t)argc,
         .width = output_width(),
         .in_is_terminal = isatty(STDIN_FILENO) == 1,
@@ -172,8 +173,22 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
         .interrupts = interrupts,
         .reply = reply,
     };
+}
+
+bool
+elsewhere_run(struct session *session, const struct arguments *arguments,
+              int argc, const char *const *argv, enum session_exit *status)
+{
+    char *place = NULL;
+    const char **words = names_place(arguments, argv[0])
+                             ? replace_place(arguments, argc, argv, &place)
+                             : NULL;
+    const struct remote_command command = command_of(
+        session, arguments->words[0], argc, words == NULL ? argv : words);
     struct colander_error err;
-    enum colander_code code = run(&command, arguments, status, &err);
+    bool has_begun;
+    enum colander_code code =
+        run(&command, arguments, status, &has_begun, &err);
 
     free(place);
     free(words);
@@ -182,4 +197,22 @@ elsewhere_run(struct session *session, const struct arguments *arguments,
     if (code != COLANDER_OK)
         *status = session_fail(session, &err);
     return true;
+}
+
+enum colander_code
+elsewhere_run_at(struct session *session, const struct arguments *arguments,
+                 const char *address, enum session_exit *status,
+                 struct colander_error *err)
+{
+    const struct remote_command command =
+        command_of(session, address, session->argc, session->argv);
+    bool has_begun;
+    const enum colander_code code =
+        run(&command, arguments, status, &has_begun, err);
+
+    if (code == COLANDER_BUSY && !has_begun)
+        return code;
+    if (code != COLANDER_OK)
+        *status = session_fail(session, err);
+    return COLANDER_OK;
 }

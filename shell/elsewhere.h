@@ -24,4 +24,14 @@ bool elsewhere_run(struct session *session, const struct arguments *arguments,
                    int argc, const char *const *argv,
                    enum session_exit *status);
 
+/*
+ * Runs the command that runs at the address of a server, in place of what its
+ * first word names. Fails with BUSY, without a word, if that cannot be reached,
+ * or ends before it has answered anything: then another one may be asked.
+ */
+COLANDER_CHECKED enum colander_code
+elsewhere_run_at(struct session *session, const struct arguments *arguments,
+                 const char *address, enum session_exit *status,
+                 struct colander_error *err);
+
 #endif

@@ -83,9 +83,11 @@ load_turn_begin(struct load_turn *turn, bool waits)
 {
     pthread_mutex_lock(&lock);
     while (waits && must_wait(turn) && !interrupt_happened()) {
-        const struct timespec next = clock_after(CLOCK_REALTIME, LOOK_MS);
+        const struct timespec next = clock_after(CLOCK_MONOTONIC, LOOK_MS);
+        const int error =
+            pthread_cond_clockwait(&has_fewer, &lock, CLOCK_MONOTONIC, &next);
 
-        if (pthread_cond_timedwait(&has_fewer, &lock, &next) != 0)
+        if (error != 0)
             ask_client(turn);
     }
     turn->next = turns;

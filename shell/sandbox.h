@@ -13,10 +13,15 @@
 
 #include <lua.h>
 
+/* Members of a table, without those of a list, that a client may have. */
+#define SANDBOX_MEMBERS ((size_t)1 << 16)
+
 /* Bytes that a state uses, and may use. */
 struct sandbox_memory {
     size_t used;
     size_t max;
+    size_t member_max; /* members of a table, without those of a list, if what
+                        * runs must end in time; 0: any number */
 };
 
 /* Returns an empty state, or NULL if memory is short. `memory` is borrowed

@@ -17,6 +17,8 @@ struct service {
     bool runs_shells; /* the same, and they are trusted */
     const char *backup_to;
     uint64_t backup_max;
+    server_open_fresh *open_fresh;
+    void *node;
 };
 
 /* ------------------------------------------------------------- commands --- */
@@ -94,6 +96,8 @@ run_for_client(void *context, const struct server_command *command)
         .is_local = command->is_local,
         .backup_to = service->backup_to,
         .backup_max = service->backup_max,
+        .open_fresh = service->open_fresh,
+        .node = service->node,
     };
     const struct interrupt_source source = {(void *)command, watch, is_over};
     struct session session = {
@@ -101,6 +105,8 @@ run_for_client(void *context, const struct server_command *command)
         .client = &client,
         .commands = service->session->commands,
         .is_read_only = service->session->is_read_only,
+        .cluster = service->session->cluster,
+        .cluster_brokers = service->session->cluster_brokers,
         .style = {.width = command->width},
     };
     const char *last = command->words[command->word_count - 1];
@@ -219,6 +225,8 @@ service_start(const struct session *session, const struct server_options *asked,
     service->runs_shells = options.runs_shells;
     service->backup_to = options.backup_to;
     service->backup_max = options.backup_max;
+    service->open_fresh = options.open_fresh;
+    service->node = options.parts_context;
     code = server_start(session->store, &options, &service->server, err);
     if (code == COLANDER_OK)
         *out = service;

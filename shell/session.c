@@ -2,6 +2,7 @@
 #include "shell/session.h"
 #ifdef COLANDER_CLUSTER
 #include "cluster/cluster.h"
+#include "shell/cluster_store.h"
 #endif
 #include "shell/interrupt.h"
 #include "shell/nearest.h"
@@ -72,15 +73,22 @@ close_reader(struct session *session)
     session->reader = NULL;
 }
 
+bool
+session_reads_objects(const struct session *session)
+{
+    return session->reader != NULL || session->checkpoints != NULL;
+}
+
 void
 session_add_reads(const struct session *session, struct report *report)
 {
 #ifdef COLANDER_CLUSTER
     struct cluster_reads reads;
 
-    if (session->reader == NULL)
+    if (!session_reads_objects(session))
         return;
-    reads = cluster_reader_reads(session->reader);
+    reads = session->reader != NULL ? cluster_reader_reads(session->reader)
+                                    : cluster_store_reads(session->checkpoints);
     report_line(report, "objects", "%s fetched by %s, %s from the local disk",
                 SIZE_OF(reads.fetched_size),
                 NUMBER_OF(reads.request_count, "read"),
@@ -140,6 +148,13 @@ session_close(struct session *session, struct colander_error *err)
     enum colander_code code;
 
     session->store = NULL;
+#ifdef COLANDER_CLUSTER
+    if (session->checkpoints != NULL) {
+        code = cluster_store_close(session->checkpoints, err);
+        session->checkpoints = NULL;
+        return code;
+    }
+#endif
     code = colander_store_close(store, err);
     close_reader(session);
     return code;

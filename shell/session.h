@@ -26,7 +26,9 @@ enum session_exit {
 };
 
 struct cluster_reader;
+struct cluster_store;
 struct colander_load_files;
+struct topic_broker_options;
 struct report;
 struct command;
 struct entries;
@@ -57,6 +59,16 @@ struct session_client {
                                     bool is_new, struct colander_buffer *line,
                                     bool *is_end, struct colander_error *err);
 
+    /* Opens a view of the store, as node_open_fresh does; NULL: it always has
+     * what was acknowledged. */
+    enum colander_code (*open_fresh)(void *node, const char *family,
+                                     bool is_partial, unsigned wait_ms,
+                                     bool (*is_over)(void *context),
+                                     void *context,
+                                     struct colander_store **view,
+                                     struct colander_error *err);
+    void *node;
+
     /* Counts what a load has done. */
     void (*count_load)(void *context, uint64_t rows, uint64_t rejects);
 
@@ -67,11 +79,16 @@ struct session_client {
 };
 
 struct session {
-    struct colander_store *store;          /* NULL while none is open */
-    struct cluster_reader *reader;         /* of a backup that is read where it
+    struct colander_store *store;        /* NULL while none is open */
+    struct cluster_reader *reader;       /* of a backup that is read where it
                                             * is; NULL: a store */
-    const struct session_client *client;   /* NULL: this process; borrowed */
-    const char *path;                      /* of the store; borrowed */
+    struct cluster_store *checkpoints;   /* that are read so; NULL: none */
+    const struct session_client *client; /* NULL: this process; borrowed */
+    const char *path;                    /* of the store; borrowed */
+    const char *cluster; /* the address of that which the store is a node of;
+                          * NULL: it is not; borrowed */
+    const struct topic_broker_options *cluster_brokers; /* how its brokers are
+                                                         * reached; borrowed */
     const struct command *const *commands; /* all there are, then NULL */
     const struct command *dot_commands;    /* those of the shell alone, then one
                                          * without a name; NULL: no shell */
@@ -105,7 +122,11 @@ session_open_with(struct session *session, const char *path,
                   const struct colander_options *options,
                   struct colander_error *err);
 
-/* Adds a line about the objects that were read, if the store is a backup. */
+/* Whether the store is a backup, or checkpoints, that are read where they
+ * are. */
+bool session_reads_objects(const struct session *session);
+
+/* Adds a line about the objects that were read, if it does. */
 void session_add_reads(const struct session *session, struct report *report);
 
 /* Closes the store, if one is open. */

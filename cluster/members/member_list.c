@@ -151,6 +151,16 @@ member_list_drop_lost(struct member_list *list, uint64_t now_us,
     }
 }
 
+bool
+member_list_has_past(const struct member_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        if (list->entries[i].is_past)
+            return true;
+    }
+    return false;
+}
+
 void
 member_list_drop_past(struct member_list *list)
 {

@@ -47,7 +47,10 @@ void member_list_drop(struct member_list *list, struct colander_slice name);
 void member_list_drop_lost(struct member_list *list, uint64_t now_us,
                            uint64_t lost_us);
 
-/* Drops those of which all may be old. */
+/* Whether there are some of which all may be old. */
+bool member_list_has_past(const struct member_list *list);
+
+/* Drops those. */
 void member_list_drop_past(struct member_list *list);
 
 void member_list_release(struct member_list *list);

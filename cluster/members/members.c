@@ -31,7 +31,9 @@ set_options(struct members *members, const struct members_options *options,
 {
     const unsigned say_ms = options->say_ms > 0 ? options->say_ms : SAY_MS;
     const unsigned lost_ms = options->lost_ms > 0 ? options->lost_ms : LOST_MS;
-    enum colander_code code = members_name_check(options->name, err);
+    enum colander_code code = options->name == NULL
+                                  ? COLANDER_OK
+                                  : members_name_check(options->name, err);
 
     if (code == COLANDER_OK && lost_ms / 4 < say_ms)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
@@ -42,7 +44,8 @@ set_options(struct members *members, const struct members_options *options,
     members->say_us = say_ms * UINT64_C(1000);
     members->lost_us = lost_ms * UINT64_C(1000);
     members->cluster = strdup(options->cluster);
-    members->name = strdup(options->name);
+    members->is_listener = options->name == NULL;
+    members->name = strdup(members->is_listener ? "" : options->name);
     members->opened_us = clock_us();
     members->is_past = true;
     if (code == COLANDER_OK &&
@@ -114,29 +117,33 @@ members_close(struct members *members)
 
 enum colander_code
 members_say(struct members *members, struct colander_slice text,
-            struct colander_error *err)
+            struct colander_slice details, struct colander_error *err)
 {
+    const size_t size = text.size + details.size;
     struct colander_buffer copy = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer before;
     enum colander_code code;
 
-    if (text.size > MEMBERS_TEXT_MAX)
+    if (size > MEMBERS_TEXT_MAX)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "a member cannot say %zu bytes, only %d",
-                             text.size, MEMBERS_TEXT_MAX);
+                             "a member cannot say %zu bytes, only %d", size,
+                             MEMBERS_TEXT_MAX);
     code = colander_buffer_append(&copy, text.data, text.size, err);
-    if (code != COLANDER_OK)
-        return code;
-    pthread_mutex_lock(&members->lock);
-    if (!colander_slice_equal(colander_buffer_slice(&members->text), text)) {
-        const struct colander_buffer before = members->text;
-
+    if (code == COLANDER_OK)
+        code = colander_buffer_append(&copy, details.data, details.size, err);
+    if (code == COLANDER_OK) {
+        pthread_mutex_lock(&members->lock);
+        before = members->text;
+        if (!colander_slice_equal(
+                colander_slice_of(before.data, members->plain_size), text))
+            members->is_news = true;
         members->text = copy;
-        members->is_news = true;
+        members->plain_size = text.size;
         copy = before;
+        pthread_mutex_unlock(&members->lock);
     }
-    pthread_mutex_unlock(&members->lock);
     colander_buffer_release(&copy);
-    return COLANDER_OK;
+    return code;
 }
 
 static enum colander_code
@@ -157,7 +164,7 @@ add_all(const struct members *members, struct member *list, size_t *count,
         struct colander_error *err)
 {
     const uint64_t now = clock_us();
-    bool has_self = members_is_replaced(members);
+    bool has_self = members->is_listener || members_is_replaced(members);
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i <= members->list.count && code == COLANDER_OK; i++) {
@@ -178,6 +185,7 @@ add_all(const struct members *members, struct member *list, size_t *count,
             continue;
         code = add(list, count, entry->name, &entry->text, err);
         list[*count - 1].age_ms = (now - entry->heard_us) / 1000;
+        list[*count - 1].is_past = entry->is_past;
     }
     return code;
 }
@@ -230,15 +238,21 @@ describe(const struct members *members, uint64_t silent_us, const char *trouble,
     const char *failure =
         members->failure[0] != '\0' ? members->failure : trouble;
 
+    if (members->is_listener) {
+        if (members->is_past)
+            (void)snprintf(state->problem, sizeof(state->problem), "%s",
+                           failure);
+        return;
+    }
     if (state->is_replaced)
         (void)snprintf(state->problem, sizeof(state->problem),
                        "another process has the name '%s' and began later: "
-                       "this one is not a member",
+                       "this one is not a member. Give it another name",
                        members->name);
     else if (!members->is_past && members_rival(members) != NULL)
         (void)snprintf(state->problem, sizeof(state->problem),
                        "another process, which began earlier, has the name "
-                       "'%s', too",
+                       "'%s', too: end it, or give it another name",
                        members->name);
     else if (silent_us >= members->lost_us / 2)
         (void)snprintf(
@@ -262,7 +276,9 @@ members_state(struct members *members, struct members_state *state)
     now = clock_us();
     since = members->heard_us > 0 ? members->heard_us : members->opened_us;
     state->has_settled =
-        members->is_settled && now - since < members->lost_us / 2;
+        members->is_settled &&
+        (members->is_listener || now - since < members->lost_us / 2);
+    state->has_read = !members->is_past;
     state->is_replaced = members_is_replaced(members);
     state->heard = members->heard_count;
     state->ignored = members->ignored_count;

@@ -18,7 +18,8 @@ struct members {
     uint64_t say_us;
     uint64_t lost_us;
     char *cluster;
-    char *name;
+    char *name; /* of a listener: "" */
+    bool is_listener;
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopped;
@@ -34,14 +35,16 @@ struct members {
     uint64_t started_us;
     uint64_t said_us;
 
-    pthread_mutex_t lock;    /* of what follows */
-    struct member_list list; /* of others, also of those with its name */
-    struct colander_buffer text;
-    bool is_news;        /* the text was not said yet */
-    uint64_t generation; /* at first the highest one that was heard */
-    bool is_past;        /* it reads what was said before */
+    pthread_mutex_t lock;        /* of what follows */
+    struct member_list list;     /* of others, also of those with its name */
+    struct colander_buffer text; /* with its details, */
+    size_t plain_size;           /* before which there is so much */
+    bool is_news;                /* the text was not said yet */
+    uint64_t generation;         /* at first the highest one that was heard */
+    bool is_past;                /* it reads what was said before */
     uint64_t opened_us;
-    uint64_t heard_us;   /* when it has heard itself; 0: never */
+    uint64_t heard_us;   /* when it has heard itself, or a listener the end
+                          * of the past; 0: never */
     uint64_t settles_us; /* when it settles, if it is heard until then; 0: it
                           * has not heard itself since the past was read */
     bool is_settled;

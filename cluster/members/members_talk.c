@@ -11,6 +11,9 @@
  * That its own records come back is the only proof that it hears others. So it
  * has settled only as long as they do.
  *
+ * A process that another one with its name has replaced still sends a record
+ * now and then: else that one, and who asks it, would not know of it.
+ *
  * SPDX-License-Identifier: MIT
  */
 #include "cluster/members/members_inside.h"
@@ -22,6 +25,9 @@
 #define WAIT_MS 100
 #define START_MS 1000 /* between two attempts to read the topic */
 #define GOODBYE_MS 1000
+#define REPLACED_SHARE                                                         \
+    4 /* of lost_ms: how often a process speaks that was
+                          * replaced */
 
 /* ------------------------------------------------------------- clients --- */
 
@@ -52,13 +58,14 @@ see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
 enum colander_code
 members_talk_begin(struct members *members, struct colander_error *err)
 {
-    static const struct kafka_setting heard[] = {
+    const struct kafka_setting heard[] = {
         {"client.id", "colander"},
         {"queued.max.messages.kbytes", "4096"},
         {"queued.min.messages", "1000"},
         {"fetch.message.max.bytes", "1048576"},
         {"fetch.error.backoff.ms", "100"},
         {"reconnect.backoff.max.ms", "1000"},
+        {"fetch.wait.max.ms", members->is_listener ? "50" : "500"},
         {NULL, NULL},
     };
     static const struct kafka_setting heard_fixed[] = {
@@ -85,7 +92,7 @@ members_talk_begin(struct members *members, struct colander_error *err)
         RD_KAFKA_CONSUMER, members->address.brokers, &members->brokers, heard,
         heard_fixed, &members->trouble, NULL, &members->consumer, err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && !members->is_listener)
         code = kafka_client_create(RD_KAFKA_PRODUCER, members->address.brokers,
                                    &members->brokers, said, said_fixed,
                                    &members->trouble, see_delivery,
@@ -124,6 +131,18 @@ members_talk_end(struct members *members)
 
 /* ----------------------------------------------------------- listening --- */
 
+/* Waits until brokers have said which of them has the topic: without that the
+ * client asks for offsets only half a second later. */
+static void
+meet_leader(struct members *members)
+{
+    const struct rd_kafka_metadata *found = NULL;
+
+    if (rd_kafka_metadata(members->consumer, 0, members->heard, &found,
+                          START_MS) == RD_KAFKA_RESP_ERR_NO_ERROR)
+        rd_kafka_metadata_destroy(found);
+}
+
 /* Begins to read the last records of the topic. */
 static void
 start_listening(struct members *members)
@@ -142,6 +161,8 @@ start_listening(struct members *members)
     pthread_mutex_unlock(&members->lock);
     members->heard =
         rd_kafka_topic_new(members->consumer, members->address.topics[0], NULL);
+    if (members->heard != NULL && members->is_listener)
+        meet_leader(members);
     if (members->heard == NULL ||
         rd_kafka_consume_start_queue(members->heard, 0,
                                      RD_KAFKA_OFFSET_TAIL(TAIL),
@@ -160,7 +181,9 @@ end_past(struct members *members)
     if (!members->is_past)
         return;
     members->is_past = false;
-    if (members->said != NULL)
+    if (members->is_listener)
+        members->heard_us = clock_us();
+    if (members->said != NULL || members->is_listener)
         return;
     if (members->generation < UINT64_MAX)
         members->generation++;
@@ -198,7 +221,7 @@ take(struct members *members, struct colander_slice bytes)
     }
     members->heard_count++;
     if (record.process == members->process) {
-        if (!members->is_past)
+        if (!members->is_past && !members_is_replaced(members))
             hear_self(members, now);
         return;
     }
@@ -289,6 +312,19 @@ make_record(struct members *members, bool is_goodbye)
     return member_record_encode(&record, &members->record, NULL) == COLANDER_OK;
 }
 
+/* Whether it is time to say something. Requires the lock. */
+static bool
+is_time(const struct members *members, uint64_t now)
+{
+    const uint64_t silent_us = now - members->said_us;
+
+    if (members->said_us == 0)
+        return true;
+    if (members_is_replaced(members))
+        return silent_us >= members->lost_us / REPLACED_SHARE;
+    return members->is_news || silent_us >= members->say_us;
+}
+
 /* Says that it is there, if it is time. One record is on its way at a time: so
  * none wait for brokers that do not answer. */
 static void
@@ -297,11 +333,11 @@ say(struct members *members)
     const uint64_t now = clock_us();
     bool is_due;
 
+    if (members->is_listener)
+        return;
     pthread_mutex_lock(&members->lock);
-    is_due = !members->is_on_its_way && !members->is_past &&
-             !members_is_replaced(members) &&
-             (members->is_news || members->said_us == 0 ||
-              now - members->said_us >= members->say_us);
+    is_due =
+        !members->is_on_its_way && !members->is_past && is_time(members, now);
     is_due = is_due && make_record(members, false);
     if (is_due)
         members->is_news = false;
@@ -328,6 +364,16 @@ say_goodbye(struct members *members)
 
 /* -------------------------------------------------------------- thread --- */
 
+/* Whether a listener has heard all that are there. Requires the lock. */
+static bool
+has_heard_all(const struct members *members, uint64_t now)
+{
+    if (members->is_past)
+        return false;
+    return now - members->heard_us >= 2 * members->say_us ||
+           !member_list_has_past(&members->list);
+}
+
 static void
 settle(struct members *members)
 {
@@ -335,8 +381,13 @@ settle(struct members *members)
 
     pthread_mutex_lock(&members->lock);
     member_list_drop_lost(&members->list, now, members->lost_us);
-    if (!members->is_settled && members->settles_us > 0 &&
-        now >= members->settles_us &&
+    if (members->is_listener && !members->is_settled &&
+        has_heard_all(members, now)) {
+        member_list_drop_past(&members->list);
+        members->is_settled = true;
+    }
+    if (!members->is_listener && !members->is_settled &&
+        members->settles_us > 0 && now >= members->settles_us &&
         now - members->heard_us < members->lost_us / 2) {
         member_list_drop_past(&members->list);
         members->is_settled = true;
@@ -358,7 +409,8 @@ members_talk(void *context)
         listen_once(members, wait_us);
         settle(members);
         (void)rd_kafka_poll(members->consumer, 0);
-        (void)rd_kafka_poll(members->producer, 0);
+        if (members->producer != NULL)
+            (void)rd_kafka_poll(members->producer, 0);
     }
     say_goodbye(members);
     return NULL;

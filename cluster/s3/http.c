@@ -178,6 +178,23 @@ receive_header(char *from, size_t size, size_t count, void *context)
     return size * count;
 }
 
+static bool
+is_stopped(const struct http_request *request)
+{
+    return request->is_stopped != NULL && atomic_load(request->is_stopped);
+}
+
+static int
+see_progress(void *context, curl_off_t down, curl_off_t has_down, curl_off_t up,
+             curl_off_t has_up)
+{
+    (void)down;
+    (void)has_down;
+    (void)up;
+    (void)has_up;
+    return is_stopped(context);
+}
+
 /* ------------------------------------------------------------ requests --- */
 
 static void
@@ -226,6 +243,9 @@ set_all(struct transfer *transfer, const struct http *http,
     set(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
     set(curl, CURLOPT_LOW_SPEED_LIMIT, 1);
     set(curl, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+    set(curl, CURLOPT_NOPROGRESS, 0);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, see_progress);
+    (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer->request);
     return (http->ca_bundle == NULL ||
             curl_easy_setopt(curl, CURLOPT_CAINFO, http->ca_bundle) ==
                 CURLE_OK) &&
@@ -276,6 +296,8 @@ perform(struct transfer *transfer, bool *is_final, struct colander_error *err)
     if (transfer->is_too_long)
         return COLANDER_FAIL(err, COLANDER_IO,
                              "the server sends more bytes than were asked for");
+    if (result != CURLE_OK && is_stopped(transfer->request))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     if (result != CURLE_OK)
         return COLANDER_FAIL(err, COLANDER_IO, "%s",
                              why[0] != '\0' ? why : curl_easy_strerror(result));

@@ -29,6 +29,7 @@ struct http_request {
     uint64_t body_offset;           /* of it, these bytes are sent */
     uint64_t body_size;
     size_t answer_max; /* bytes of an answer, unless it is an error */
+    const atomic_bool *is_stopped; /* ends it with CANCELLED; NULL: never */
 };
 
 struct http_answer {

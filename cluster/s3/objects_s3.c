@@ -167,7 +167,8 @@ try_once(struct s3_objects *s3, const struct call *call,
         .body = call->body,
         .body_offset = call->body_offset,
         .body_size = call->body_size,
-        .answer_max = call->range_size > 0 ? call->range_size : ANSWER_MAX};
+        .answer_max = call->range_size > 0 ? call->range_size : ANSWER_MAX,
+        .is_stopped = s3->objects.is_stopped};
     enum colander_code code;
 
     *is_final = true;
@@ -296,7 +297,8 @@ static enum colander_code
 send_call(struct s3_objects *s3, const struct call *call,
           struct http_answer *answer, struct colander_error *err)
 {
-    const unsigned attempts = s3->settings.attempts;
+    const unsigned attempts =
+        s3->objects.tries_once ? 1 : s3->settings.attempts;
     enum colander_code code = COLANDER_IO;
     bool is_final = false;
 

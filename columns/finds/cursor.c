@@ -284,6 +284,8 @@ add_counts(struct colander_explain *all, const struct colander_explain *more)
     all->read_time += more->read_time;
     all->verify_time += more->verify_time;
     all->rows_direct += more->rows_direct;
+    all->nodes_asked += more->nodes_asked;
+    all->nodes_asked_again += more->nodes_asked_again;
 }
 
 void
@@ -306,15 +308,12 @@ colander_cursor_explain_sized(const struct colander_cursor *cursor,
     sized_return(explain, struct_size, &all, sizeof(all));
 }
 
-void
-colander_explain_add(struct colander_explain *sum,
-                     const struct colander_explain *more)
+/* Adds the counts from one member of the struct to before another. */
+static void
+add_range(struct colander_explain *sum, const struct colander_explain *more,
+          size_t from, size_t until)
 {
-    /* all that is counted, from the first to the last */
-    const size_t first = offsetof(struct colander_explain, rows_expected);
-    const size_t end = offsetof(struct colander_explain, some_words);
-
-    for (size_t at = first; at < end; at += sizeof(uint64_t)) {
+    for (size_t at = from; at < until; at += sizeof(uint64_t)) {
         uint64_t a, b;
 
         memcpy(&a, (const char *)sum + at, sizeof(a));
@@ -322,6 +321,16 @@ colander_explain_add(struct colander_explain *sum,
         a += b;
         memcpy((char *)sum + at, &a, sizeof(a));
     }
+}
+
+void
+colander_explain_add(struct colander_explain *sum,
+                     const struct colander_explain *more)
+{
+    add_range(sum, more, offsetof(struct colander_explain, rows_expected),
+              offsetof(struct colander_explain, some_words));
+    add_range(sum, more, offsetof(struct colander_explain, store_count),
+              sizeof(*sum));
     if (sum->some_words[0] == '\0')
         memcpy(sum->some_words, more->some_words, sizeof(sum->some_words));
     if (more->plan < sum->plan || sum->plan == COLANDER_PLAN_NOTHING) {
@@ -542,31 +551,5 @@ colander_cursor_seek(struct colander_cursor *cursor, struct colander_slice key,
         code = plan_from_sought(cursor, err);
     if (code == COLANDER_OK && cursor->scan != NULL)
         code = engine_cursor_seek(cursor->scan, key, false, err);
-    return code;
-}
-
-enum colander_code
-colander_family_count(struct colander_family *family,
-                      const struct colander_query *query, uint64_t *count,
-                      struct colander_error *err)
-{
-    struct colander_query counting;
-    struct colander_cursor *cursor;
-    struct colander_result result;
-    enum colander_code code;
-    bool is_row = true;
-
-    *count = 0;
-    code = query_accept(&counting, query, err);
-    if (code != COLANDER_OK)
-        return code;
-    counting.keys_only = true;
-    counting.reports_columns = false;
-    code = colander_family_find(family, &counting, &cursor, err);
-    while (code == COLANDER_OK && is_row) {
-        code = colander_cursor_next(cursor, &is_row, &result, err);
-        *count += code == COLANDER_OK && is_row;
-    }
-    colander_cursor_close(cursor);
     return code;
 }

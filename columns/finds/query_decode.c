@@ -9,6 +9,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/decode.h"
 #include "columns/finds/query_format.h"
 #include "columns/key.h"
 #include "columns/predicate_spans.h"
@@ -24,18 +25,6 @@ static const uint8_t value_counts[COUNT(query_kind_names)] = {
     [PREDICATE_UP_TO] = 1,    [PREDICATE_OUTSIDE] = UINT8_MAX,
     [PREDICATE_ANY] = 1,      [PREDICATE_ANY_BETWEEN] = 2,
 };
-
-/* Returns the number of the name, or `count` if it is not there. */
-static size_t
-find_name(const char *const *names, size_t count, struct colander_slice name)
-{
-    size_t i = 0;
-
-    while (i < count &&
-           !colander_slice_equal(colander_slice_text(names[i]), name))
-        i++;
-    return i;
-}
 
 struct colander_decoded_query {
     struct colander_query query;
@@ -58,104 +47,19 @@ struct decoder {
     size_t patterns_total;
 };
 
-/* Fails with INVALID if the value has another type. */
-static enum colander_code
-expect_type(const struct colander_value *value, enum colander_type type,
-            const char *what, struct colander_error *err)
-{
-    if (value->type == type)
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_INVALID, "%s: %s where %s is expected",
-                         what, colander_type_name(value->type),
-                         colander_type_name(type));
-}
-
-/* Begins to read a value that is an array or a map. */
-static enum colander_code
-enter(struct colander_members *members, const struct colander_value *value,
-      enum colander_type type, const char *what, struct colander_error *err)
-{
-    enum colander_code code = expect_type(value, type, what, err);
-
-    return code == COLANDER_OK
-               ? colander_members_init(members, value->bytes, err)
-               : code;
-}
-
-/* Reads the next element of an array. */
-static enum colander_code
-take(struct colander_members *members, struct colander_value *value,
-     struct colander_error *err)
-{
-    struct colander_slice name;
-    bool is_member;
-    enum colander_code code =
-        colander_members_next(members, &is_member, &name, value, err);
-
-    if (code != COLANDER_OK || is_member)
-        return code;
-    return COLANDER_FAIL(err, COLANDER_INVALID, "something is missing");
-}
-
-static enum colander_code
-take_of(struct colander_members *members, enum colander_type type,
-        const char *what, struct colander_value *value,
-        struct colander_error *err)
-{
-    enum colander_code code = take(members, value, err);
-
-    return code == COLANDER_OK ? expect_type(value, type, what, err) : code;
-}
-
-/* Reads one of the names and sets *index to its number. */
-static enum colander_code
-take_name(struct colander_members *members, const char *const *names,
-          size_t count, const char *what, size_t *index,
-          struct colander_error *err)
-{
-    struct colander_value value;
-    enum colander_code code =
-        take_of(members, COLANDER_STRING, what, &value, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    *index = find_name(names, count, value.bytes);
-    if (*index < count)
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_INVALID, "unknown %s '%.*s'", what,
-                         (int)(value.bytes.size < 32 ? value.bytes.size : 32),
-                         (const char *)value.bytes.data);
-}
-
-/* Appends a string that becomes a C string. */
-static enum colander_code
-append_text(struct colander_buffer *out, const struct colander_value *value,
-            struct colander_error *err)
-{
-    enum colander_code code = expect_type(value, COLANDER_STRING, "path", err);
-
-    if (code == COLANDER_OK &&
-        memchr(value->bytes.data, '\0', value->bytes.size) != NULL)
-        code = COLANDER_FAIL(err, COLANDER_INVALID, "a zero byte in a path");
-    if (code == COLANDER_OK)
-        code = colander_buffer_append(out, value->bytes.data, value->bytes.size,
-                                      err);
-    return code == COLANDER_OK ? colander_buffer_append(out, "", 1, err) : code;
-}
-
 /* Reads a path, borrowed from the decoder; nil is NULL. */
 static enum colander_code
 take_path(struct decoder *decoder, struct colander_members *members,
           const char **path, struct colander_error *err)
 {
     struct colander_value value;
-    enum colander_code code = take(members, &value, err);
+    enum colander_code code = decode_next(members, &value, err);
 
     *path = NULL;
     if (code != COLANDER_OK || value.type == COLANDER_NULL)
         return code;
     colander_buffer_clear(&decoder->path);
-    code = append_text(&decoder->path, &value, err);
+    code = decode_append_text(&decoder->path, &value, err);
     *path = (const char *)decoder->path.data;
     return code;
 }
@@ -169,14 +73,14 @@ read_up_to(struct colander_value *value, struct colander_error *err)
     enum colander_code code;
 
     if (value->type == COLANDER_STRING || value->type == COLANDER_MAP)
-        return expect_type(value, COLANDER_ARRAY, "up_to", err);
+        return decode_expect(value, COLANDER_ARRAY, "up_to", err);
     if (value->type != COLANDER_ARRAY)
         return COLANDER_OK;
-    code = enter(&members, value, COLANDER_ARRAY, "up_to", err);
+    code = decode_enter(&members, value, COLANDER_ARRAY, "up_to", err);
     value->bytes = colander_slice_of(NULL, 0);
     if (code != COLANDER_OK || members.left == 0)
         return code;
-    code = take_of(&members, COLANDER_BINARY, "up_to", &text, err);
+    code = decode_next_of(&members, COLANDER_BINARY, "up_to", &text, err);
     *value = colander_string(text.bytes);
     if (code == COLANDER_OK && members.left > 0)
         code = COLANDER_FAIL(err, COLANDER_INVALID, "up_to: several texts");
@@ -201,7 +105,7 @@ take_values(struct decoder *decoder, enum predicate_kind kind,
                          members->left, err);
     while (members->left > 0 && code == COLANDER_OK) {
         value = &decoder->values[decoder->value_count++];
-        code = take(members, value, err);
+        code = decode_next(members, value, err);
         if (code == COLANDER_OK && kind == PREDICATE_UP_TO)
             code = read_up_to(value, err);
     }
@@ -224,17 +128,17 @@ read_search(struct decoder *decoder, struct colander_members *members,
     struct colander_value flags;
     size_t how = 0;
     enum colander_code code =
-        take_name(members, query_search_names, COUNT(query_search_names),
-                  "search", &how, err);
+        decode_name(members, query_search_names, COUNT(query_search_names),
+                    "search", &how, err);
 
     if (code == COLANDER_OK)
-        code = take_of(members, COLANDER_INTEGER, "flags", &flags, err);
+        code = decode_next_of(members, COLANDER_INTEGER, "flags", &flags, err);
     if (code == COLANDER_OK && (flags.integer < 0 || flags.integer > UINT8_MAX))
         code = COLANDER_FAIL(err, COLANDER_INVALID, "unknown flags");
     if (code == COLANDER_OK)
         code = take_values(decoder, PREDICATE_SEARCH, members, err);
     if (code == COLANDER_OK)
-        code = expect_type(&decoder->values[0], COLANDER_STRING, "text", err);
+        code = decode_expect(&decoder->values[0], COLANDER_STRING, "text", err);
     decoder->patterns_total += how == COLANDER_SEARCH_PATTERN;
     if (code == COLANDER_OK && decoder->patterns_total > COLANDER_PATTERNS_MAX)
         code = COLANDER_FAIL(err, COLANDER_LIMIT,
@@ -294,9 +198,9 @@ read_leaf(struct decoder *decoder, enum predicate_kind kind,
     if (code == COLANDER_OK && kind == PREDICATE_SEARCH)
         return read_search(decoder, members, path, made, err);
     if (code == COLANDER_OK && query_node_has_comparison(kind))
-        code = take_name(members, query_comparison_names,
-                         COUNT(query_comparison_names), "comparison",
-                         &comparison, err);
+        code = decode_name(members, query_comparison_names,
+                           COUNT(query_comparison_names), "comparison",
+                           &comparison, err);
     if (code == COLANDER_OK && kind == PREDICATE_UP_TO &&
         comparison <= COLANDER_NE)
         code = COLANDER_FAIL(err, COLANDER_INVALID, "up_to without an order");
@@ -319,7 +223,8 @@ read_operation(struct decoder *decoder, enum predicate_kind kind,
     enum colander_code code = COLANDER_OK;
 
     if (kind != PREDICATE_NOT)
-        code = take_of(members, COLANDER_INTEGER, "operands", &count, err);
+        code =
+            decode_next_of(members, COLANDER_INTEGER, "operands", &count, err);
     if (code != COLANDER_OK)
         return code;
     if (members->left > 0 || count.integer < 0 ||
@@ -348,10 +253,10 @@ read_node(struct decoder *decoder, const struct colander_value *node,
     code = array_reserve(&decoder->stack, decoder->count, &decoder->capacity, 1,
                          err);
     if (code == COLANDER_OK)
-        code = enter(&members, node, COLANDER_ARRAY, "predicate", err);
+        code = decode_enter(&members, node, COLANDER_ARRAY, "predicate", err);
     if (code == COLANDER_OK)
-        code = take_name(&members, query_kind_names, COUNT(query_kind_names),
-                         "predicate", &kind, err);
+        code = decode_name(&members, query_kind_names, COUNT(query_kind_names),
+                           "predicate", &kind, err);
     if (code == COLANDER_OK && kind >= PREDICATE_ALL_OF)
         code = read_operation(decoder, (enum predicate_kind)kind, &members,
                               &made, err);
@@ -373,14 +278,14 @@ read_nodes(struct decoder *decoder, const struct colander_value *where,
     struct colander_members members;
     struct colander_value node;
     enum colander_code code =
-        enter(&members, where, COLANDER_ARRAY, "where", err);
+        decode_enter(&members, where, COLANDER_ARRAY, "where", err);
 
     if (code == COLANDER_OK && members.left > COLANDER_PREDICATE_NODES_MAX)
         code = COLANDER_FAIL(err, COLANDER_LIMIT,
                              "%u predicates in one, over the limit of %d",
                              members.left, COLANDER_PREDICATE_NODES_MAX);
     for (size_t i = 1; code == COLANDER_OK && members.left > 0; i++) {
-        code = take(&members, &node, err);
+        code = decode_next(&members, &node, err);
         if (code == COLANDER_OK)
             code = read_node(decoder, &node, err);
         if (code != COLANDER_OK)
@@ -421,7 +326,8 @@ read_keys(struct colander_decoded_query *decoded,
     struct colander_slice name;
     struct colander_value key;
     bool is_member;
-    enum colander_code code = enter(&members, keys, COLANDER_MAP, "keys", err);
+    enum colander_code code =
+        decode_enter(&members, keys, COLANDER_MAP, "keys", err);
 
     query_list_keys(&decoded->query.keys, list);
     while (code == COLANDER_OK && members.left > 0) {
@@ -429,10 +335,10 @@ read_keys(struct colander_decoded_query *decoded,
 
         code = colander_members_next(&members, &is_member, &name, &key, err);
         if (code == COLANDER_OK)
-            code = expect_type(&key, COLANDER_BINARY, "key", err);
+            code = decode_expect(&key, COLANDER_BINARY, "key", err);
         if (code != COLANDER_OK)
             return code;
-        i = find_name(query_key_names, QUERY_KEYS, name);
+        i = decode_find_name(query_key_names, QUERY_KEYS, name);
         if (i == QUERY_KEYS || !key_is_valid(key.bytes))
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "keys have something that is not a key");
@@ -471,15 +377,15 @@ read_paths(struct colander_decoded_query *decoded,
     struct colander_value path;
     size_t count = 0;
     enum colander_code code =
-        enter(&members, paths, COLANDER_ARRAY, "paths", err);
+        decode_enter(&members, paths, COLANDER_ARRAY, "paths", err);
 
     if (code == COLANDER_OK)
         code = query_check_path_count(members.left, err);
     for (; code == COLANDER_OK && members.left > 0; count++) {
         colander_buffer_clear(&text);
-        code = take(&members, &path, err);
+        code = decode_next(&members, &path, err);
         if (code == COLANDER_OK)
-            code = append_text(&text, &path, err);
+            code = decode_append_text(&text, &path, err);
         if (code == COLANDER_OK)
             code = query_append_path(&decoded->path_texts,
                                      (const char *)text.data, err);
@@ -504,7 +410,8 @@ static enum colander_code
 read_member(struct colander_decoded_query *decoded, struct colander_slice name,
             const struct colander_value *value, struct colander_error *err)
 {
-    const size_t option = find_name(query_option_names, QUERY_OPTIONS, name);
+    const size_t option =
+        decode_find_name(query_option_names, QUERY_OPTIONS, name);
     bool *options[QUERY_OPTIONS];
     enum colander_code code;
 
@@ -522,36 +429,10 @@ read_member(struct colander_decoded_query *decoded, struct colander_slice name,
                              (const char *)name.data);
     query_list_options(&decoded->query, options);
     code =
-        expect_type(value, COLANDER_BOOLEAN, query_option_names[option], err);
+        decode_expect(value, COLANDER_BOOLEAN, query_option_names[option], err);
     if (code == COLANDER_OK)
         *options[option] = value->boolean;
     return code;
-}
-
-/* Reads the first member, which says what the others mean. */
-static enum colander_code
-read_version(struct colander_members *members, struct colander_error *err)
-{
-    struct colander_slice name;
-    struct colander_value value;
-    bool is_member;
-    enum colander_code code =
-        colander_members_next(members, &is_member, &name, &value, err);
-
-    if (code != COLANDER_OK)
-        return code;
-    if (!is_member ||
-        !colander_slice_equal(name, colander_slice_text(QUERY_VERSION_NAME)) ||
-        value.type != COLANDER_INTEGER)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "bytes do not begin with a version");
-    if (value.integer == QUERY_VERSION)
-        return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_INVALID,
-                         "bytes have version %lld, but version %s of the "
-                         "library reads %d",
-                         (long long)value.integer, colander_version(),
-                         QUERY_VERSION);
 }
 
 static enum colander_code
@@ -562,12 +443,8 @@ read_query(struct colander_decoded_query *decoded, struct colander_slice bytes,
     struct colander_slice name;
     struct colander_value value;
     bool is_member;
-    enum colander_code code = colander_row_check(bytes, err);
+    enum colander_code code = decode_begin(&members, bytes, QUERY_VERSION, err);
 
-    if (code == COLANDER_OK)
-        code = colander_members_init(&members, bytes, err);
-    if (code == COLANDER_OK)
-        code = read_version(&members, err);
     while (code == COLANDER_OK && members.left > 0) {
         code = colander_members_next(&members, &is_member, &name, &value, err);
         if (code == COLANDER_OK)

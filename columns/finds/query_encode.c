@@ -8,6 +8,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/decode.h"
 #include "columns/finds/find.h"
 #include "columns/finds/query_format.h"
 
@@ -128,7 +129,7 @@ add_query(struct colander_row_builder *builder, struct colander_query *query,
 {
     bool *options[QUERY_OPTIONS];
 
-    colander_row_builder_add(builder, QUERY_VERSION_NAME,
+    colander_row_builder_add(builder, DECODE_VERSION,
                              colander_integer(QUERY_VERSION));
     if (query->where != NULL) {
         colander_row_builder_begin_array(builder, "where");

@@ -9,7 +9,6 @@
 #include "columns/finds/predicate.h"
 #include "columns/query_bytes.h"
 
-#define QUERY_VERSION_NAME "version"
 #define QUERY_VERSION 1
 
 /* Members of the map of keys, and options of a query. */

@@ -1,6 +1,8 @@
 /* See exact_sum.h. SPDX-License-Identifier: MIT */
 #include "columns/groups/exact_sum.h"
 
+#include "core/bytes.h"
+
 #include <math.h>
 #include <stdlib.h>
 
@@ -178,6 +180,87 @@ exact_sum_merge(struct exact_sum *sum, struct exact_sum *other, size_t *bytes,
     for (size_t i = 0; i < other->digit_count && code == COLANDER_OK; i++)
         sum->digits[i + other->first - sum->first] += other->digits[i];
     return code;
+}
+
+/* ---------------------------------------------------------------- bytes --- */
+
+/* The places of sums of up to 2^64 doubles. More would have been added by no
+ * one, and must not come near the end. */
+#define ENCODED_PLACES (PLACES - 2)
+#define HEAD_SIZE 28
+
+static bool
+is_digit(int64_t digit)
+{
+    return digit <= DIGIT_MASK && digit >= -DIGIT_MASK;
+}
+
+enum colander_code
+exact_sum_encode(struct exact_sum *sum, struct colander_buffer *out,
+                 size_t *bytes, struct colander_error *err)
+{
+    const unsigned __int128 integers = (unsigned __int128)sum->integers;
+    uint8_t head[HEAD_SIZE];
+    enum colander_code code = COLANDER_OK;
+
+    carry(sum->digits, sum->digit_count);
+    if (sum->digit_count > 0 && !is_digit(sum->digits[sum->digit_count - 1]))
+        code = make_room(sum, sum->first,
+                         (size_t)sum->first + sum->digit_count + 1, bytes, err);
+    if (code != COLANDER_OK)
+        return code;
+    carry(sum->digits, sum->digit_count);
+    sum->loose = 1;
+    bytes_put_be64(head, (uint64_t)(integers >> 64));
+    bytes_put_be64(head + 8, (uint64_t)integers);
+    bytes_put_be64(head + 16, sum->count);
+    head[24] = sum->specials;
+    head[25] = sum->has_doubles;
+    head[26] = sum->first;
+    head[27] = sum->digit_count;
+    code = colander_buffer_append(out, head, sizeof(head), err);
+    for (size_t i = 0; i < sum->digit_count && code == COLANDER_OK; i++) {
+        uint8_t digit[8];
+
+        bytes_put_be64(digit, (uint64_t)sum->digits[i]);
+        code = colander_buffer_append(out, digit, sizeof(digit), err);
+    }
+    return code;
+}
+
+/* Reads the digits. Returns false if no sum has them. */
+static bool
+read_digits(const uint8_t *from, int64_t *digits, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        digits[i] = (int64_t)bytes_get_be64(from + 8 * i);
+        if (!is_digit(digits[i]) || (i + 1 < count && digits[i] < 0))
+            return false;
+    }
+    return true;
+}
+
+enum colander_code
+exact_sum_add_encoded(struct exact_sum *sum, struct colander_slice encoded,
+                      size_t *bytes, struct colander_error *err)
+{
+    int64_t digits[PLACES];
+    struct exact_sum other = {.digits = digits, .loose = 1};
+    const uint8_t *head = encoded.data;
+
+    if (encoded.size < HEAD_SIZE || head[24] > 7 || head[25] > 1 ||
+        head[26] + head[27] > ENCODED_PLACES ||
+        encoded.size != HEAD_SIZE + 8 * (size_t)head[27] ||
+        !read_digits(head + HEAD_SIZE, digits, head[27]))
+        return COLANDER_FAIL(err, COLANDER_INVALID, "a sum is malformed");
+    other.integers = (__int128)((unsigned __int128)bytes_get_be64(head) << 64 |
+                                bytes_get_be64(head + 8));
+    other.count = bytes_get_be64(head + 16);
+    other.specials = head[24];
+    other.has_doubles = head[25] != 0;
+    other.first = head[26];
+    other.digit_count = head[27];
+    return exact_sum_merge(sum, &other, bytes, err);
 }
 
 /* --------------------------------------------------------------- result --- */

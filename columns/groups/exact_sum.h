@@ -37,6 +37,16 @@ COLANDER_CHECKED enum colander_code exact_sum_merge(struct exact_sum *sum,
                                                     size_t *bytes,
                                                     struct colander_error *err);
 
+/* Appends the sum as bytes (FORMAT.md). *bytes as above. */
+COLANDER_CHECKED enum colander_code
+exact_sum_encode(struct exact_sum *sum, struct colander_buffer *out,
+                 size_t *bytes, struct colander_error *err);
+
+/* Adds the sum that was encoded so. Fails with INVALID for other bytes. */
+COLANDER_CHECKED enum colander_code
+exact_sum_add_encoded(struct exact_sum *sum, struct colander_slice encoded,
+                      size_t *bytes, struct colander_error *err);
+
 /* Returns the sum: an integer if all numbers were integers and it has 64 bits,
  * otherwise the nearest double. */
 struct colander_value exact_sum_value(struct exact_sum *sum);

@@ -363,6 +363,104 @@ read_snapshot(struct reading *reading, size_t count,
     return code;
 }
 
+/* Groups the rows of a find of the family. */
+static enum colander_code
+group_here(struct reading *reading, struct colander_explain *read,
+           struct colander_error *err)
+{
+    struct colander_family *family = reading->family;
+    struct colander_groups *groups = reading->groups;
+    struct colander_cursor *cursor = NULL;
+    size_t thread_count = 0;
+    bool is_done = false;
+    enum colander_code code =
+        group_ends(family, &reading->query, groups, read, &is_done, err);
+
+    if (code == COLANDER_OK && !is_done)
+        code = colander_family_find(family, &reading->query, &cursor, err);
+    if (code == COLANDER_OK && !is_done) {
+        colander_cursor_explain(cursor, read);
+        thread_count = count_threads(family, &reading->query, read);
+    }
+    if (code == COLANDER_OK && !is_done && thread_count == 0) {
+        code = read_alone(family, groups, cursor, err);
+        colander_cursor_explain(cursor, read);
+    }
+    colander_cursor_close(cursor);
+    if (code == COLANDER_OK && thread_count > 0)
+        code = read_snapshot(reading, thread_count, read, err);
+    return code;
+}
+
+/* ----------------------------------------------------------------- runs --- */
+
+struct colander_group_run {
+    struct reading reading;
+    void *elsewhere; /* what the source of the store does; NULL: nothing */
+};
+
+enum colander_code
+colander_group_run_begin(struct colander_family *family,
+                         const struct colander_query *query,
+                         struct colander_groups *groups,
+                         struct colander_group_run **run,
+                         struct colander_error *err)
+{
+    const struct colander_source *source = &family->store->source;
+    struct colander_group_run *created = calloc(1, sizeof(*created));
+    struct colander_query *asked;
+    enum colander_code code = COLANDER_OK;
+
+    *run = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "no memory to group rows");
+    created->reading.family = family;
+    created->reading.groups = groups;
+    asked = &created->reading.query;
+    colander_query_init(asked);
+    if (groups->is_finished)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "no rows can be added to groups that were "
+                             "returned");
+    if (code == COLANDER_OK && query != NULL)
+        code = sized_accept(asked, sizeof(*asked), query,
+                            "members of the query", err);
+    asked->paths = NULL;
+    asked->keys_only = false;
+    asked->reports_columns = false;
+    if (code == COLANDER_OK && source->group != NULL &&
+        asked->limit == UINT64_MAX && colander_groups_may_move(groups))
+        code = source->group(source->context, family->name, asked, groups,
+                             &created->elsewhere, err);
+    if (code == COLANDER_OK)
+        *run = created;
+    else
+        free(created);
+    return code;
+}
+
+enum colander_code
+colander_group_run_finish(struct colander_group_run *run,
+                          struct colander_explain *explain,
+                          struct colander_error *err)
+{
+    const struct colander_store *store = run->reading.family->store;
+
+    memset(explain, 0, sizeof(*explain));
+    return run->elsewhere == NULL
+               ? group_here(&run->reading, explain, err)
+               : store->source.group_finish(run->elsewhere, explain, err);
+}
+
+void
+colander_group_run_close(struct colander_group_run *run)
+{
+    if (run != NULL && run->elsewhere != NULL)
+        run->reading.family->store->source.group_close(run->elsewhere);
+    free(run);
+}
+
 enum colander_code
 colander_family_group_sized(struct colander_family *family,
                             const struct colander_query *query,
@@ -370,42 +468,15 @@ colander_family_group_sized(struct colander_family *family,
                             struct colander_explain *explain,
                             size_t explain_size, struct colander_error *err)
 {
-    struct reading reading = {.family = family, .groups = groups};
+    struct colander_group_run *run;
     struct colander_explain read;
-    struct colander_cursor *cursor = NULL;
-    size_t thread_count = 0;
-    bool is_done = false;
-    enum colander_code code;
+    enum colander_code code =
+        colander_group_run_begin(family, query, groups, &run, err);
 
     memset(&read, 0, sizeof(read));
-    colander_query_init(&reading.query);
-    if (groups->is_finished)
-        return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "no rows can be added to groups that were "
-                             "returned");
-    if (query != NULL)
-        code = sized_accept(&reading.query, sizeof(reading.query), query,
-                            "members of the query", err);
-    else
-        code = COLANDER_OK;
-    reading.query.paths = NULL;
-    reading.query.keys_only = false;
-    reading.query.reports_columns = false;
     if (code == COLANDER_OK)
-        code = group_ends(family, &reading.query, groups, &read, &is_done, err);
-    if (code == COLANDER_OK && !is_done)
-        code = colander_family_find(family, &reading.query, &cursor, err);
-    if (code == COLANDER_OK && !is_done) {
-        colander_cursor_explain(cursor, &read);
-        thread_count = count_threads(family, &reading.query, &read);
-    }
-    if (code == COLANDER_OK && !is_done && thread_count == 0) {
-        code = read_alone(family, groups, cursor, err);
-        colander_cursor_explain(cursor, &read);
-    }
-    colander_cursor_close(cursor);
-    if (code == COLANDER_OK && thread_count > 0)
-        code = read_snapshot(&reading, thread_count, &read, err);
+        code = colander_group_run_finish(run, &read, err);
+    colander_group_run_close(run);
     if (explain != NULL)
         sized_return(explain, explain_size, &read, sizeof(read));
     return code;

@@ -6,6 +6,7 @@
 #ifndef COLANDER_COLUMNS_GROUPS_GROUPS_INSIDE_H
 #define COLANDER_COLUMNS_GROUPS_GROUPS_INSIDE_H
 
+#include "columns/group_bytes.h"
 #include "columns/groups/group_table.h"
 
 /* The groups in their order. */
@@ -40,6 +41,14 @@ COLANDER_CHECKED enum colander_code
 group_ends(struct colander_family *family, const struct colander_query *query,
            struct colander_groups *groups, struct colander_explain *explain,
            bool *is_done, struct colander_error *err);
+
+#define GROUPS_VERSION 1 /* of groupings and groups as bytes */
+
+/* Appends what was built, unless `code` is a failure. Destroys the builder. */
+COLANDER_CHECKED enum colander_code
+groups_finish_bytes(struct colander_row_builder *builder,
+                    enum colander_code code, struct colander_buffer *bytes,
+                    struct colander_error *err);
 
 /* Puts all groups in order, and fills gaps. */
 COLANDER_CHECKED enum colander_code

@@ -1,6 +1,7 @@
 /* See quantiles.h. SPDX-License-Identifier: MIT */
 #include "columns/groups/quantiles.h"
 #include "core/array.h"
+#include "core/bytes.h"
 
 #include <math.h>
 
@@ -124,6 +125,51 @@ quantiles_merge(struct quantiles *quantiles, const struct quantiles *other,
     for (size_t i = 0; i < other->count && code == COLANDER_OK; i++)
         code = count(quantiles, other->counters[i].place,
                      other->counters[i].count, bytes, err);
+    return code;
+}
+
+#define COUNTER_SIZE 12 /* of an encoded one */
+
+enum colander_code
+quantiles_encode(const struct quantiles *quantiles, struct colander_buffer *out,
+                 struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (size_t i = 0; i < quantiles->count && code == COLANDER_OK; i++) {
+        uint8_t counter[COUNTER_SIZE];
+
+        bytes_put_be32(counter, (uint32_t)quantiles->counters[i].place);
+        bytes_put_be64(counter + 4, quantiles->counters[i].count);
+        code = colander_buffer_append(out, counter, sizeof(counter), err);
+    }
+    return code;
+}
+
+enum colander_code
+quantiles_add_encoded(struct quantiles *quantiles,
+                      struct colander_slice encoded, size_t *bytes,
+                      struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    int64_t last = INT32_MIN; /* which is no place */
+
+    for (size_t at = 0; at < encoded.size && code == COLANDER_OK;
+         at += COUNTER_SIZE) {
+        int32_t place;
+        uint64_t more;
+
+        if (encoded.size - at < COUNTER_SIZE)
+            return COLANDER_FAIL(err, COLANDER_INVALID, "half of a counter");
+        place = (int32_t)bytes_get_be32(encoded.data + at);
+        more = bytes_get_be64(encoded.data + at + 4);
+        if (place <= last || more == 0 ||
+            more > UINT64_MAX - quantiles->number_count)
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "a counter is malformed");
+        last = place;
+        code = count(quantiles, place, more, bytes, err);
+    }
     return code;
 }
 

@@ -35,6 +35,17 @@ COLANDER_CHECKED enum colander_code
 quantiles_merge(struct quantiles *quantiles, const struct quantiles *other,
                 size_t *bytes, struct colander_error *err);
 
+/* Appends the sketch as bytes (FORMAT.md). */
+COLANDER_CHECKED enum colander_code
+quantiles_encode(const struct quantiles *quantiles, struct colander_buffer *out,
+                 struct colander_error *err);
+
+/* Adds the sketch that was encoded so. Fails with INVALID for other bytes. */
+COLANDER_CHECKED enum colander_code
+quantiles_add_encoded(struct quantiles *quantiles,
+                      struct colander_slice encoded, size_t *bytes,
+                      struct colander_error *err);
+
 /* Returns a double within 1 % of the number of which a part `quantile` (0 to 1)
  * are less; null without numbers. */
 struct colander_value quantiles_value(const struct quantiles *quantiles,

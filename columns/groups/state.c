@@ -1,15 +1,6 @@
 /* See state.h. SPDX-License-Identifier: MIT */
 #include "columns/groups/state.h"
 #include "columns/groups/quantiles.h"
-#include "columns/groups/value_set.h"
-
-/* The value at one end, of the values or of their times. */
-struct end_state {
-    struct held_value value;
-    struct held_value time; /* of FIRST and LAST */
-    struct held_value key;  /* as a binary */
-    bool has_value;
-};
 
 size_t
 state_size(enum slot_kind kind)

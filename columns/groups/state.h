@@ -11,6 +11,15 @@
 
 #include "columns/groups/exact_sum.h"
 #include "columns/groups/group_plan.h"
+#include "columns/groups/value_set.h"
+
+/* The value at one end, of the values or of their times. */
+struct end_state {
+    struct held_value value;
+    struct held_value time; /* of FIRST and LAST */
+    struct held_value key;  /* as a binary */
+    bool has_value;
+};
 
 /* Returns the size of a state, a multiple of 16. */
 size_t state_size(enum slot_kind kind);

@@ -256,6 +256,50 @@ value_estimate_merge(struct value_estimate *estimate,
     return code;
 }
 
+/* Registers take more bytes than hashes ever do. */
+enum colander_code
+value_estimate_encode(const struct value_estimate *estimate,
+                      struct colander_buffer *out, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (estimate->registers != NULL)
+        return colander_buffer_append(out, estimate->registers, REGISTERS, err);
+    for (size_t i = 0; i < estimate->count && code == COLANDER_OK; i++) {
+        uint8_t hash[8];
+
+        bytes_put_be64(hash, estimate->hashes[i]);
+        code = colander_buffer_append(out, hash, sizeof(hash), err);
+    }
+    return code;
+}
+
+enum colander_code
+value_estimate_add_encoded(struct value_estimate *estimate,
+                           struct colander_slice encoded, size_t *bytes,
+                           struct colander_error *err)
+{
+    const struct value_estimate other = {.registers = (void *)encoded.data};
+    enum colander_code code = COLANDER_OK;
+    bool is_bad = encoded.size > HASHES_MAX * sizeof(uint64_t) ||
+                  encoded.size % sizeof(uint64_t) != 0;
+
+    if (encoded.size == REGISTERS) {
+        is_bad = false;
+        for (size_t i = 0; i < REGISTERS; i++)
+            is_bad |= encoded.data[i] > RANK_MAX;
+    }
+    if (is_bad)
+        return COLANDER_FAIL(err, COLANDER_INVALID, "an estimate is malformed");
+    if (encoded.size == REGISTERS)
+        return value_estimate_merge(estimate, &other, bytes, err);
+    for (size_t at = 0; at < encoded.size && code == COLANDER_OK;
+         at += sizeof(uint64_t))
+        code =
+            add_spread(estimate, bytes_get_be64(encoded.data + at), bytes, err);
+    return code;
+}
+
 /* The sums sigma and tau of O. Ertl, "New cardinality estimation algorithms for
  * HyperLogLog sketches" (2017), which correct the estimate for registers that
  * are still 0, and for those that cannot grow. */

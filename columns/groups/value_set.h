@@ -109,6 +109,17 @@ value_estimate_merge(struct value_estimate *estimate,
                      const struct value_estimate *other, size_t *bytes,
                      struct colander_error *err);
 
+/* Appends the estimate as bytes (FORMAT.md). */
+COLANDER_CHECKED enum colander_code
+value_estimate_encode(const struct value_estimate *estimate,
+                      struct colander_buffer *out, struct colander_error *err);
+
+/* Adds the estimate that was encoded so. Fails with INVALID for other bytes. */
+COLANDER_CHECKED enum colander_code
+value_estimate_add_encoded(struct value_estimate *estimate,
+                           struct colander_slice encoded, size_t *bytes,
+                           struct colander_error *err);
+
 /* Returns about how many different hashes were added. */
 uint64_t value_estimate_count(const struct value_estimate *estimate);
 

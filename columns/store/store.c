@@ -498,24 +498,41 @@ store_check_files(const struct colander_store *store, const char *acted,
 }
 
 struct colander_store *
+colander_family_store(const struct colander_family *family)
+{
+    return family->store;
+}
+
+struct colander_store *
 family_store(const struct colander_family *family)
 {
     return family->store;
 }
 
-bool
-colander_family_exists(struct colander_family *family)
+enum colander_code
+colander_family_exists_there(struct colander_family *family, bool *exists,
+                             struct colander_error *err)
 {
     const struct colander_source *source = &family->store->source;
     struct engine_family *engine_family;
-    bool exists;
+    enum colander_code code;
 
-    if (family->store->engine == NULL) /* a read says why it is unknown */
-        return source->exists(source->context, family->name, &exists, NULL) !=
-                   COLANDER_OK ||
-               exists;
-    return family_engine(family, &engine_family, NULL) == COLANDER_OK &&
-           engine_family != NULL;
+    if (family->store->engine == NULL)
+        return source->exists(source->context, family->name, exists, err);
+    code = family_engine(family, &engine_family, err);
+    *exists = code == COLANDER_OK && engine_family != NULL;
+    return code;
+}
+
+bool
+colander_family_exists(struct colander_family *family)
+{
+    bool exists;
+    const enum colander_code code =
+        colander_family_exists_there(family, &exists, NULL);
+
+    /* where it is not known a read says why */
+    return exists || (code != COLANDER_OK && family->store->engine == NULL);
 }
 
 enum colander_code

@@ -4,165 +4,12 @@
 #include "columns/source.h"
 #include "columns/store.h"
 #include "columns/union/union_find.h"
+#include "columns/union/union_group.h"
+#include "columns/union/union_members.h"
+#include "columns/union/union_missing.h"
 #include "core/engine.h"
 
 #include <stdlib.h>
-
-/* The stores that a union had at some time. */
-struct members {
-    size_t users; /* calls that use it now; under the mutex of the union */
-    struct members *whole; /* of which these are a part; NULL: they are all */
-    size_t count;
-    struct colander_store *stores[];
-};
-
-struct unified {
-    pthread_mutex_t mutex;
-    pthread_cond_t left; /* the last user of some members has */
-    struct members *members;
-    char name[];
-};
-
-/* The context of a source: a union, or a part of it. */
-struct view {
-    struct unified *unified;
-    bool is_part; /* only what ends so is in it: */
-    size_t end_count;
-    char *ends[];
-};
-
-/* -------------------------------------------------------------- members --- */
-
-static struct members *
-create_members(struct colander_store *const *stores, size_t count,
-               struct colander_error *err)
-{
-    struct members *members =
-        calloc(1, sizeof(*members) + count * sizeof(members->stores[0]));
-
-    if (members == NULL) {
-        (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY,
-                            "no memory for the members of a union");
-        return NULL;
-    }
-    members->count = count;
-    for (size_t i = 0; i < count && stores != NULL; i++)
-        members->stores[i] = stores[i];
-    return members;
-}
-
-static void
-leave_members(const struct view *view, struct members *members)
-{
-    struct unified *unified = view->unified;
-    struct members *whole = members;
-
-    if (members->whole != NULL) {
-        whole = members->whole;
-        free(members);
-    }
-    pthread_mutex_lock(&unified->mutex);
-    if (--whole->users == 0)
-        pthread_cond_broadcast(&unified->left);
-    pthread_mutex_unlock(&unified->mutex);
-}
-
-static bool
-ends_with(const char *path, const char *end)
-{
-    const size_t path_size = strlen(path);
-    const size_t size = strlen(end);
-
-    return path_size > size && path[path_size - size - 1] == '/' &&
-           strcmp(path + path_size - size, end) == 0;
-}
-
-/* Replaces the members by those of the part, which the union still has. */
-static enum colander_code
-select_part(const struct view *view, struct members **members,
-            struct colander_error *err)
-{
-    const struct members *whole = *members;
-    struct members *part = create_members(NULL, view->end_count, err);
-
-    if (part == NULL)
-        return COLANDER_NO_MEMORY;
-    part->whole = *members;
-    for (size_t i = 0; i < view->end_count; i++) {
-        size_t at = 0;
-
-        while (
-            at < whole->count &&
-            !ends_with(colander_store_path(whole->stores[at]), view->ends[i]))
-            at++;
-        for (size_t j = 0; at < whole->count && j < i; j++)
-            at = part->stores[j] == whole->stores[at] ? whole->count : at;
-        if (at == whole->count) {
-            free(part);
-            return COLANDER_FAIL(err, COLANDER_BUSY,
-                                 "'%s' is not in '%s', or only once",
-                                 view->ends[i], view->unified->name);
-        }
-        part->stores[i] = whole->stores[at];
-    }
-    *members = part;
-    return COLANDER_OK;
-}
-
-/* Sets *members to those that a view has now, until they are left. On failure
- * there are none. */
-static enum colander_code
-take_members(const struct view *view, struct members **members,
-             struct colander_error *err)
-{
-    struct unified *unified = view->unified;
-    enum colander_code code;
-
-    pthread_mutex_lock(&unified->mutex);
-    *members = unified->members;
-    (*members)->users++;
-    pthread_mutex_unlock(&unified->mutex);
-    if (!view->is_part)
-        return COLANDER_OK;
-    code = select_part(view, members, err);
-    if (code != COLANDER_OK)
-        leave_members(view, *members);
-    return code;
-}
-
-/* What is done with the family of one member. */
-typedef enum colander_code visit_family(void *context,
-                                        struct colander_family *family,
-                                        struct colander_error *err);
-
-/* Calls `visit` for the family of each member, until it fails or *is_enough.
- * A failure names the member. */
-static enum colander_code
-visit_members(const struct view *view, const char *name, visit_family *visit,
-              void *context, const bool *is_enough, struct colander_error *err)
-{
-    struct members *members;
-    enum colander_code code = take_members(view, &members, err);
-
-    if (code != COLANDER_OK)
-        return code;
-
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_family *family;
-
-        if (is_enough != NULL && *is_enough)
-            break;
-        code = colander_family_open(members->stores[i], name, &family, err);
-        if (code == COLANDER_OK)
-            code = visit(context, family, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s",
-                                   colander_store_path(members->stores[i]));
-        colander_family_close(family);
-    }
-    leave_members(view, members);
-    return code;
-}
 
 /* ------------------------------------------------------------- families --- */
 
@@ -194,24 +41,28 @@ add_names(struct colander_names *names, const struct colander_names *more,
 }
 
 static enum colander_code
+visit_names(void *context, struct colander_family *family,
+            struct colander_error *err)
+{
+    struct colander_names more = {NULL, 0};
+    enum colander_code code =
+        colander_store_families(colander_family_store(family), &more, err);
+
+    if (code == COLANDER_OK)
+        code = add_names(context, &more, err);
+    colander_names_release(&more);
+    return code;
+}
+
+static enum colander_code
 list_families(void *context, struct colander_names *names,
               struct colander_error *err)
 {
-    struct members *members;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code;
 
     *names = (struct colander_names){NULL, 0};
-    if (code != COLANDER_OK)
-        return code;
-    for (size_t i = 0; i < members->count && code == COLANDER_OK; i++) {
-        struct colander_names more = {NULL, 0};
-
-        code = colander_store_families(members->stores[i], &more, err);
-        if (code == COLANDER_OK)
-            code = add_names(names, &more, err);
-        colander_names_release(&more);
-    }
-    leave_members(context, members);
+    code =
+        union_visit(context, union_any_family, visit_names, names, NULL, err);
     if (code != COLANDER_OK)
         colander_names_release(names);
     return code;
@@ -221,20 +72,21 @@ static enum colander_code
 take_snapshot(void *context, struct colander_snapshot **snapshot,
               struct colander_error *err)
 {
-    struct members *members;
+    struct union_families families;
     struct colander_snapshot **parts;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code =
+        union_families_open(context, union_any_family, NULL, &families, err);
     size_t count = 0;
 
     *snapshot = NULL;
     if (code != COLANDER_OK)
         return code;
-    parts = calloc(members->count + 1, sizeof(*parts));
+    parts = calloc(families.count + 1, sizeof(*parts));
     if (parts == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot take a snapshot");
-    for (; code == COLANDER_OK && count < members->count; count++) {
-        code =
-            colander_store_snapshot(members->stores[count], &parts[count], err);
+    for (; code == COLANDER_OK && count < families.count; count++) {
+        code = colander_store_snapshot(
+            colander_family_store(families.items[count]), &parts[count], err);
         if (code != COLANDER_OK)
             break;
     }
@@ -244,7 +96,7 @@ take_snapshot(void *context, struct colander_snapshot **snapshot,
         while (count > 0)
             colander_snapshot_release(parts[--count]);
     free(parts);
-    leave_members(context, members);
+    union_families_close(&families);
     return code;
 }
 
@@ -252,11 +104,7 @@ static enum colander_code
 visit_exists(void *context, struct colander_family *family,
              struct colander_error *err)
 {
-    bool *exists = context;
-
-    (void)err;
-    *exists = colander_family_exists(family);
-    return COLANDER_OK;
+    return colander_family_exists_there(family, context, err);
 }
 
 static enum colander_code
@@ -264,7 +112,7 @@ exists(void *context, const char *family, bool *exists,
        struct colander_error *err)
 {
     *exists = false;
-    return visit_members(context, family, visit_exists, exists, exists, err);
+    return union_visit(context, family, visit_exists, exists, exists, err);
 }
 
 static enum colander_code
@@ -291,7 +139,7 @@ add_sizes(void *context, const char *family,
           struct colander_family_sizes *sizes, struct colander_error *err)
 {
     memset(sizes, 0, sizeof(*sizes));
-    return visit_members(context, family, visit_sizes, sizes, NULL, err);
+    return union_visit(context, family, visit_sizes, sizes, NULL, err);
 }
 
 /* ----------------------------------------------------------------- keys --- */
@@ -345,8 +193,8 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
 
     *found = 0;
     if (count > 0)
-        code = visit_members(context, family, visit_split_keys, &splits, NULL,
-                             err);
+        code =
+            union_visit(context, family, visit_split_keys, &splits, NULL, err);
     if (code == COLANDER_OK && splits.count > 0) {
         qsort(splits.keys, splits.count, sizeof(splits.keys[0]), compare_keys);
         for (size_t i = 1; i <= count && code == COLANDER_OK; i++) {
@@ -392,50 +240,75 @@ read_mark(void *context, const char *family, struct colander_slice name,
 {
     struct mark_read read = {name, value, found};
 
-    return visit_members(context, family, visit_mark, &read, found, err);
+    return union_visit(context, family, visit_mark, &read, found, err);
 }
 
 /* Rows that are read by their keys: of each member those that none before
  * had. */
 struct gets {
+    const struct union_view *view;
+    const char *family;
     const struct colander_slice *keys;
     size_t count;
     const struct colander_read *read;
     struct colander_buffer *rows;
     bool *found;
 
-    size_t left;                         /* not found yet: */
-    size_t *places;                      /* of these keys, */
-    struct colander_slice *asked;        /* the keys, */
-    struct colander_buffer *answer_rows; /* and what one member has */
+    size_t left;                         /* not found yet */
+    size_t *places;                      /* of these keys, those first that */
+    struct colander_slice *asked;        /* a member is asked for, */
+    struct colander_buffer *answer_rows; /* and what it has */
     bool *answer_found;
     bool is_done;
 };
+
+/* Puts the keys first that the member may have. Returns their number. */
+static size_t
+choose_keys(struct gets *gets, const struct colander_family *family)
+{
+    const struct colander_store *store = colander_family_store(family);
+    size_t count = 0;
+
+    for (size_t i = 0; i < gets->left; i++) {
+        const size_t place = gets->places[i];
+        const struct colander_key_range range = {.exact = gets->keys[place]};
+
+        if (union_use_of(gets->view, store, gets->family, &range) !=
+            COLANDER_MEMBER_READ)
+            continue;
+        gets->places[i] = gets->places[count];
+        gets->places[count] = place;
+        gets->asked[count++] = gets->keys[place];
+    }
+    return count;
+}
 
 static enum colander_code
 visit_gets(void *context, struct colander_family *family,
            struct colander_error *err)
 {
     struct gets *gets = context;
+    const size_t count = choose_keys(gets, family);
     size_t left = 0;
-    enum colander_code code =
-        colander_family_get_many(family, gets->asked, gets->left, gets->read,
-                                 gets->answer_rows, gets->answer_found, err);
+    enum colander_code code = COLANDER_OK;
 
+    if (count > 0)
+        code = colander_family_get_many(family, gets->asked, count, gets->read,
+                                        gets->answer_rows, gets->answer_found,
+                                        err);
     if (code != COLANDER_OK)
         return code;
     for (size_t i = 0; i < gets->left; i++) {
         const size_t place = gets->places[i];
 
-        if (gets->answer_found[i]) {
+        if (i < count && gets->answer_found[i]) {
             struct colander_buffer row = gets->rows[place];
 
             gets->rows[place] = gets->answer_rows[i];
             gets->answer_rows[i] = row;
             gets->found[place] = true;
         } else {
-            gets->places[left] = place;
-            gets->asked[left++] = gets->asked[i];
+            gets->places[left++] = place;
         }
     }
     gets->left = left;
@@ -448,7 +321,8 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
          size_t count, const struct colander_read *read,
          struct colander_buffer *rows, bool *found, struct colander_error *err)
 {
-    struct gets gets = {keys, count, read, rows, found, .left = count};
+    struct gets gets = {context, family, keys,  count,
+                        read,    rows,   found, .left = count};
     enum colander_code code = COLANDER_OK;
 
     if (count == 0)
@@ -460,13 +334,11 @@ get_many(void *context, const char *family, const struct colander_slice *keys,
     if (gets.places == NULL || gets.asked == NULL || gets.answer_rows == NULL ||
         gets.answer_found == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for rows");
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         gets.places[i] = i;
-        gets.asked[i] = keys[i];
-    }
     if (code == COLANDER_OK)
-        code = visit_members(context, family, visit_gets, &gets, &gets.is_done,
-                             err);
+        code =
+            union_visit(context, family, visit_gets, &gets, &gets.is_done, err);
     for (size_t i = 0; i < count && gets.answer_rows != NULL; i++)
         colander_buffer_release(&gets.answer_rows[i]);
     free(gets.answer_found);
@@ -527,7 +399,7 @@ find_bound(void *context, const char *family, const char *path,
     struct nearest nearest = {path, is_descending, rows, bytes, bound, found};
 
     *found = false;
-    return visit_members(context, family, visit_bound, &nearest, NULL, err);
+    return union_visit(context, family, visit_bound, &nearest, NULL, err);
 }
 
 /* ---------------------------------------------------------------- finds --- */
@@ -536,17 +408,36 @@ static enum colander_code
 open_find(void *context, const char *family, const struct colander_query *query,
           void **find, struct colander_error *err)
 {
-    struct members *members;
+    struct union_view *view = context;
+    struct union_families families;
     struct union_find *created = NULL;
-    enum colander_code code = take_members(context, &members, err);
+    enum colander_code code =
+        union_families_open(context, family, &query->keys, &families, err);
 
     *find = NULL;
-    if (code != COLANDER_OK)
-        return code;
-    code = union_find_open(members->stores, members->count, family, query,
-                           &created, err);
-    leave_members(context, members);
+    if (code == COLANDER_OK)
+        code = union_find_open(
+            families.items, families.count, families.unasked, query,
+            view->how.is_partial ? &view->missing : NULL, &created, err);
     *find = created;
+    return code;
+}
+
+static enum colander_code
+open_group(void *context, const char *family,
+           const struct colander_query *query, struct colander_groups *groups,
+           void **group, struct colander_error *err)
+{
+    struct union_families families;
+    struct union_group *created = NULL;
+    enum colander_code code =
+        union_families_open(context, family, &query->keys, &families, err);
+
+    *group = NULL;
+    if (code == COLANDER_OK)
+        code = union_group_open(families.items, families.count,
+                                families.unasked, query, groups, &created, err);
+    *group = created;
     return code;
 }
 
@@ -555,15 +446,16 @@ open_find(void *context, const char *family, const struct colander_query *query,
 static void
 closed(void *context)
 {
-    struct view *view = context;
+    struct union_view *view = context;
     struct unified *unified = view->unified;
 
-    if (!view->is_part) {
+    if (view->is_whole) {
         free(unified->members);
         pthread_cond_destroy(&unified->left);
         pthread_mutex_destroy(&unified->mutex);
         free(unified);
     }
+    colander_names_release(&view->missing.names);
     for (size_t i = 0; i < view->end_count; i++)
         free(view->ends[i]);
     free(view);
@@ -586,15 +478,20 @@ static const struct colander_source functions = {
     .find_pause = union_find_pause,
     .find_explain = union_find_explain,
     .find_close = union_find_close,
+    .group = open_group,
+    .group_finish = union_group_finish,
+    .group_close = union_group_close,
 };
 
 /* Opens a store that has what the view has, which it takes. */
 static enum colander_code
-open_view(struct view *view, struct colander_store **store,
+open_view(struct union_view *view, struct colander_store **store,
           struct colander_error *err)
 {
     struct colander_source source = functions;
 
+    if (view->how.is_partial)
+        source.group = NULL; /* rows are grouped here */
     source.context = view;
     source.name = view->unified->name;
     return colander_store_open_source(&source, store, err);
@@ -606,11 +503,11 @@ colander_union_open(const char *name, struct colander_store *const *members,
                     struct colander_error *err)
 {
     struct unified *created = calloc(1, sizeof(*created) + strlen(name) + 1);
-    struct view *view = calloc(1, sizeof(*view));
+    struct union_view *view = calloc(1, sizeof(*view));
 
     *store = NULL;
     if (created != NULL)
-        created->members = create_members(members, count, NULL);
+        created->members = union_members_create(members, count, NULL);
     if (created == NULL || created->members == NULL || view == NULL) {
         if (created != NULL)
             free(created->members);
@@ -623,7 +520,44 @@ colander_union_open(const char *name, struct colander_store *const *members,
     pthread_mutex_init(&created->mutex, NULL);
     pthread_cond_init(&created->left, NULL);
     view->unified = created;
+    view->is_whole = true;
     return open_view(view, store, err);
+}
+
+bool
+colander_store_is_union(const struct colander_store *store)
+{
+    return store->source.closed == closed;
+}
+
+enum colander_code
+colander_union_open_view(struct colander_store *whole,
+                         const struct colander_union_view *how,
+                         struct colander_store **view,
+                         struct colander_error *err)
+{
+    const struct union_view *all = whole->source.context;
+    struct union_view *created = calloc(1, sizeof(*created));
+
+    *view = NULL;
+    if (created == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                             "cannot open a view of '%s'", all->unified->name);
+    created->unified = all->unified;
+    created->how = *how;
+    pthread_mutex_init(&created->missing.mutex, NULL);
+    pthread_mutex_lock(&all->unified->mutex);
+    created->change_count = all->unified->change_count;
+    pthread_mutex_unlock(&all->unified->mutex);
+    return open_view(created, view, err);
+}
+
+enum colander_code
+colander_union_missing(struct colander_store *view,
+                       struct colander_names *names, struct colander_error *err)
+{
+    return union_missing_list(
+        &((struct union_view *)view->source.context)->missing, names, err);
 }
 
 enum colander_code
@@ -631,8 +565,8 @@ colander_union_open_part(struct colander_store *whole, const char *const *ends,
                          size_t count, struct colander_store **part,
                          struct colander_error *err)
 {
-    const struct view *all = whole->source.context;
-    struct view *view =
+    const struct union_view *all = whole->source.context;
+    struct union_view *view =
         calloc(1, sizeof(*view) + count * sizeof(view->ends[0]));
     bool is_short = view == NULL;
 
@@ -659,18 +593,33 @@ colander_union_replace(struct colander_store *store,
                        struct colander_store *const *members, size_t count,
                        struct colander_error *err)
 {
-    struct unified *unified = ((struct view *)store->source.context)->unified;
-    struct members *new = create_members(members, count, err);
-    struct members *old;
+    struct unified *unified =
+        ((struct union_view *)store->source.context)->unified;
+    struct union_members *new = union_members_create(members, count, err);
+    struct union_members *old;
 
     if (new == NULL)
         return COLANDER_NO_MEMORY;
     pthread_mutex_lock(&unified->mutex);
     old = unified->members;
     unified->members = new;
+    unified->change_count +=
+        old->count != count ||
+        memcmp(old->stores, new->stores, count * sizeof(new->stores[0])) != 0;
     while (old->users > 0)
         pthread_cond_wait(&unified->left, &unified->mutex);
     pthread_mutex_unlock(&unified->mutex);
     free(old);
     return COLANDER_OK;
+}
+
+void
+colander_union_choose(struct colander_store *store,
+                      colander_choose_member *choose, void *context)
+{
+    struct unified *unified =
+        ((struct union_view *)store->source.context)->unified;
+
+    unified->choose = choose;
+    unified->choose_context = context;
 }

@@ -9,12 +9,16 @@
 /* The find in one member. */
 struct part {
     struct colander_family *family;
-    struct colander_cursor *cursor;
+    struct colander_cursor *cursor; /* NULL: it was lost when it began */
+    bool is_lost;
     struct colander_result row; /* that is next, of a part in the heap */
 };
 
 struct union_find {
     bool is_reverse;
+    size_t unasked;
+    bool is_paused; /* a failure with BUSY may be only that */
+    struct union_missing *missing;
     size_t part_count;
     struct part *parts;
 
@@ -39,6 +43,39 @@ is_before(const void *a, const void *b, const void *context)
     return find->is_reverse ? order > 0 : order < 0;
 }
 
+/* Goes on without a part that has failed with `code`, if that is allowed. */
+static enum colander_code
+lose(struct union_find *find, struct part *part, enum colander_code code,
+     struct colander_error *err)
+{
+    const struct colander_store *store = colander_family_store(part->family);
+
+    if (code != COLANDER_BUSY || find->is_paused)
+        return code;
+    if (find->missing == NULL) {
+        union_name_member(store, err);
+        return code;
+    }
+    code = union_missing_note(find->missing, colander_family_name(part->family),
+                              store, err);
+    part->is_lost = code == COLANDER_OK; /* others may cancel its cursor */
+    return code;
+}
+
+/* Asks a part for its next row. One that is lost has none. */
+static enum colander_code
+ask(struct union_find *find, struct part *part, bool *is_row,
+    struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *is_row = false;
+    if (!part->is_lost)
+        code = colander_cursor_next(part->cursor, is_row, &part->row, err);
+    *is_row = *is_row && code == COLANDER_OK;
+    return code == COLANDER_OK ? COLANDER_OK : lose(find, part, code, err);
+}
+
 /* Asks each part for its first row. Continues where it was paused. */
 static enum colander_code
 fill_heap(struct union_find *find, struct colander_error *err)
@@ -46,8 +83,7 @@ fill_heap(struct union_find *find, struct colander_error *err)
     for (; find->started < find->part_count; find->started++) {
         struct part *part = &find->parts[find->started];
         bool is_row;
-        const enum colander_code code =
-            colander_cursor_next(part->cursor, &is_row, &part->row, err);
+        const enum colander_code code = ask(find, part, &is_row, err);
 
         if (code != COLANDER_OK)
             return code;
@@ -66,8 +102,7 @@ step_first(struct union_find *find, struct colander_error *err)
 {
     bool is_row;
     struct part *first = find->heap[0];
-    const enum colander_code code =
-        colander_cursor_next(first->cursor, &is_row, &first->row, err);
+    const enum colander_code code = ask(find, first, &is_row, err);
 
     if (code != COLANDER_OK)
         return code;
@@ -100,10 +135,20 @@ union_find_next(void *context, bool *is_row, struct colander_result *result,
 
 /* ------------------------------------------------------------ the finds --- */
 
+/* Frees families that no find has taken. */
+static void
+release_families(struct colander_family **families, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        colander_family_close(families[i]);
+    free(families);
+}
+
 enum colander_code
-union_find_open(struct colander_store *const *stores, size_t count,
-                const char *family, const struct colander_query *query,
-                struct union_find **find, struct colander_error *err)
+union_find_open(struct colander_family **families, size_t count, size_t unasked,
+                const struct colander_query *query,
+                struct union_missing *missing, struct union_find **find,
+                struct colander_error *err)
 {
     struct union_find *created = calloc(1, sizeof(*created));
     enum colander_code code = COLANDER_OK;
@@ -111,22 +156,25 @@ union_find_open(struct colander_store *const *stores, size_t count,
     *find = created;
     if (created != NULL) {
         created->is_reverse = query->is_reverse;
-        created->part_count = count;
+        created->unasked = unasked;
+        created->missing = missing;
         created->parts = calloc(count + 1, sizeof(*created->parts));
         created->heap = calloc(count + 1, sizeof(*created->heap));
     }
     if (created == NULL || created->parts == NULL || created->heap == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find");
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
-        struct part *part = &created->parts[i];
+        struct part *part = &created->parts[created->part_count++];
 
-        code = colander_family_open(stores[i], family, &part->family, err);
-        if (code == COLANDER_OK)
-            code =
-                colander_family_find(part->family, query, &part->cursor, err);
-        if (code != COLANDER_OK)
-            colander_error_context(err, "%s", colander_store_path(stores[i]));
+        part->family = families[i];
+        families[i] = NULL;
+        code = colander_family_find(part->family, query, &part->cursor, err);
+        if (code == COLANDER_BUSY)
+            code = lose(created, part, code, err);
+        else if (code != COLANDER_OK)
+            union_name_member(colander_family_store(part->family), err);
     }
+    release_families(families, count);
     if (code != COLANDER_OK && created != NULL) {
         union_find_close(created);
         *find = NULL;
@@ -139,7 +187,7 @@ union_find_close(void *context)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count && find->parts != NULL; i++) {
+    for (size_t i = 0; i < find->part_count; i++) {
         colander_cursor_close(find->parts[i].cursor);
         colander_family_close(find->parts[i].family);
     }
@@ -162,9 +210,16 @@ union_find_seek(void *context, struct colander_slice key,
     find->heap_count = 0;
     find->started = 0;
     find->is_first_old = false;
-    for (size_t i = 0; i < find->part_count && code == COLANDER_OK; i++)
-        code = colander_cursor_seek(find->parts[i].cursor,
+    for (size_t i = 0; i < find->part_count && code == COLANDER_OK; i++) {
+        struct part *part = &find->parts[i];
+
+        if (part->is_lost)
+            continue;
+        code = colander_cursor_seek(part->cursor,
                                     colander_buffer_slice(&sought), err);
+        if (code != COLANDER_OK)
+            code = lose(find, part, code, err);
+    }
     colander_buffer_release(&sought);
     return code;
 }
@@ -174,8 +229,10 @@ union_find_cancel(void *context)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count; i++)
-        colander_cursor_cancel(find->parts[i].cursor);
+    for (size_t i = 0; i < find->part_count; i++) {
+        if (find->parts[i].cursor != NULL)
+            colander_cursor_cancel(find->parts[i].cursor);
+    }
 }
 
 void
@@ -183,27 +240,50 @@ union_find_pause(void *context, uint64_t time_us)
 {
     struct union_find *find = context;
 
-    for (size_t i = 0; i < find->part_count; i++)
-        colander_cursor_pause(find->parts[i].cursor, time_us);
+    find->is_paused = time_us > 0;
+    for (size_t i = 0; i < find->part_count; i++) {
+        if (find->parts[i].cursor != NULL)
+            colander_cursor_pause(find->parts[i].cursor, time_us);
+    }
 }
 
 /* ------------------------------------------------------------- explain --- */
+
+void
+union_explain_begin(struct colander_explain *explain, size_t unasked)
+{
+    memset(explain, 0, sizeof(*explain));
+    explain->store_count = unasked;
+    explain->stores_unasked = unasked;
+    explain->plan = COLANDER_PLAN_NOTHING;
+    explain->reason = "the union has no members";
+}
+
+void
+union_explain_add(struct colander_explain *explain,
+                  const struct colander_explain *member)
+{
+    struct colander_explain one = *member;
+
+    if (one.store_count == 0) {
+        one.store_count = 1;
+        one.stores_pruned = one.plan == COLANDER_PLAN_NOTHING;
+    }
+    colander_explain_add(explain, &one);
+}
 
 void
 union_find_explain(const void *context, struct colander_explain *explain)
 {
     const struct union_find *find = context;
 
-    memset(explain, 0, sizeof(*explain));
-    explain->plan = COLANDER_PLAN_NOTHING;
-    explain->reason = "the union has no members";
+    union_explain_begin(explain, find->unasked);
     for (size_t i = 0; i < find->part_count; i++) {
         struct colander_explain part;
 
+        if (find->parts[i].cursor == NULL)
+            continue;
         colander_cursor_explain(find->parts[i].cursor, &part);
-        if (i == 0)
-            *explain = part;
-        else
-            colander_explain_add(explain, &part);
+        union_explain_add(explain, &part);
     }
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #define ODD_SHARE 32 /* one text of so many may begin otherwise than a column */
-#define TEXT_SHORT 32
+#define TEXT_SHORT 16
 
 /* Bits of fractions: usual ones, and if the budget is short. */
 #define GRAIN 3

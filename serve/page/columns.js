@@ -78,7 +78,7 @@ function toggled(list, one) {
 
 function columnItem(column) {
     const isOpen = state.facet.includes(column.path);
-    const name = appendText(element('span', {class: 'name'}), plainPath(column.path));
+    const name = appendText(element('span', {class: 'name'}), plainPath(column.path) || '""');
     const head = element('button', {
         type: 'button',
         class: 'column',

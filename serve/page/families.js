@@ -78,6 +78,7 @@ async function showOverview() {
     const body = byId('overview-rows');
     const places = [];
 
+    showNodes();
     byId('overview-empty').hidden = families.length > 0;
     byId('overview-table').hidden = families.length === 0;
     body.replaceChildren(...families.map((family) => {

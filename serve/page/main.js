@@ -40,6 +40,7 @@ async function show(before) {
     if (families === null)
         return;
     showFamilyList();
+    nodesTurn.stop();
     if (!isFamily) {
         setLive(false);
         showOverview();
@@ -158,6 +159,7 @@ function startButtons() {
         else
             copyText(line, 'the command');
     });
+    byId('nodes-partitions').addEventListener('toggle', showPartitions);
     byId('export').addEventListener('click', exportRows);
     byId('export-cancel').addEventListener('click', () => exportTurn.stop());
     byId('live').addEventListener('click', () => {

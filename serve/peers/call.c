@@ -1,7 +1,7 @@
 /* See call.h. SPDX-License-Identifier: MIT */
 #include "serve/peers/call.h"
 
-#include "columns/columns.h"
+#include "columns/group_bytes.h"
 #include "core/bytes.h"
 #include "core/clock.h"
 
@@ -138,6 +138,32 @@ set_up(struct call *call)
 }
 
 enum colander_code
+call_begin_body(struct call *call, const char *family,
+                const struct colander_key_range *keys,
+                struct colander_error *err)
+{
+    const struct peer_store *store = call->store;
+    enum colander_code code = COLANDER_OK;
+
+    colander_buffer_clear(&call->body);
+    call->unasked = 0;
+    for (size_t i = 0; i < store->part_count && code == COLANDER_OK; i++) {
+        const char *part = store->parts[i];
+        enum colander_member_use use = COLANDER_MEMBER_READ;
+
+        if (store->options.choose != NULL && family != NULL)
+            use = store->options.choose(store->options.choose_context, part,
+                                        family, keys);
+        call->unasked += use == COLANDER_MEMBER_UNASKED;
+        if (use == COLANDER_MEMBER_READ)
+            code = peer_append(&call->body, PEER_PART,
+                               colander_slice_of(part, strlen(part) + 1), err);
+    }
+    call->is_void = store->part_count > 0 && call->body.size == 0;
+    return code;
+}
+
+enum colander_code
 call_begin(struct call *call, const char *ask, const char *family,
            struct colander_error *err)
 {
@@ -255,8 +281,9 @@ time_to_wait(struct call *call, enum colander_code *code,
                             &connected_us);
     if (connected_us == 0 && wait_ms > CONNECT_MS)
         wait_ms = CONNECT_MS;
-    if (call->is_cancelled != NULL &&
-        atomic_load_explicit(call->is_cancelled, memory_order_relaxed))
+    if ((call->is_cancelled != NULL &&
+         atomic_load_explicit(call->is_cancelled, memory_order_relaxed)) ||
+        (call->groups != NULL && colander_groups_is_cancelled(call->groups)))
         *code =
             COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
     else if (call->pause_us != NULL && *call->pause_us != 0 &&
@@ -338,6 +365,31 @@ call_next_frame(struct call *call, uint8_t *kind, struct colander_slice *data,
 }
 
 enum colander_code
+call_take_all(struct call *call, call_take *take, void *context,
+              struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    bool is_end = false;
+
+    while (code == COLANDER_OK && !is_end) {
+        struct colander_slice data;
+        uint8_t kind;
+
+        code = call_next_frame(call, &kind, &data, err);
+        if (code != COLANDER_OK)
+            break;
+        is_end = kind == PEER_END;
+        if (kind == PEER_FAILURE)
+            code = call_fail_as(call, data, err);
+        else if (!is_end)
+            code = take(context, kind, data, err);
+        if (code == COLANDER_INVALID && kind != PEER_FAILURE)
+            code = call_fail_malformed(call, err);
+    }
+    return code;
+}
+
+enum colander_code
 call_fail_malformed(const struct call *call, struct colander_error *err)
 {
     return COLANDER_FAIL(err, COLANDER_BUSY,
@@ -354,6 +406,9 @@ call_fail_as(const struct call *call, struct colander_slice data,
     if (data.size > 0 && data.data[0] > COLANDER_OK &&
         data.data[0] <= COLANDER_NO_MEMORY)
         code = (enum colander_code)data.data[0];
+    if (code ==
+        COLANDER_CANCELLED) /* there, as the server ends, and not here */
+        code = COLANDER_BUSY;
     return COLANDER_FAIL(err, code, "node %s: %.*s", call->store->address,
                          data.size > 0 ? (int)data.size - 1 : 0,
                          data.size > 0 ? (const char *)data.data + 1 : "");

@@ -26,12 +26,14 @@ struct line {
 
 struct peer_store {
     struct peer_store_options options; /* all copied */
-    struct colander_buffer scope;      /* frames with the parts */
+    char **parts;
+    size_t part_count;
     struct curl_slist *headers;
     pthread_mutex_t mutex;
     struct line *idle;
     size_t idle_count;
     char *address;
+    char *path; /* the address and the parts */
     char *ca_file;
 };
 
@@ -41,6 +43,8 @@ struct call {
     struct line *line; /* NULL: none was begun */
     bool is_added;     /* to its multi */
     struct colander_buffer body;
+    bool is_void;
+    size_t unasked; /* parts that cannot have the keys */
     struct colander_buffer got;
     size_t at;         /* of `got` is not taken yet */
     bool is_over;      /* nothing more comes */
@@ -50,10 +54,18 @@ struct call {
     const atomic_bool *is_cancelled; /* may be NULL */
     const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
     bool is_paused;                  /* that is why the last wait has failed */
+    const struct colander_groups *groups; /* may be cancelled; NULL: none */
 };
 
 /* Frees the connections that are kept. */
 void call_free_idle(struct peer_store *store);
+
+/* Replaces the body by the parts that may have the keys of the family (NULL:
+ * any). Without any the call `is_void`, and there is nothing to ask. */
+COLANDER_CHECKED enum colander_code
+call_begin_body(struct call *call, const char *family,
+                const struct colander_key_range *keys,
+                struct colander_error *err);
 
 /* Begins to ask, with the frames in the body. Does not wait. */
 COLANDER_CHECKED enum colander_code call_begin(struct call *call,
@@ -67,6 +79,18 @@ COLANDER_CHECKED enum colander_code call_next_frame(struct call *call,
                                                     uint8_t *kind,
                                                     struct colander_slice *data,
                                                     struct colander_error *err);
+
+/* Takes a frame. Fails with INVALID, without a message, if it makes no
+ * sense. */
+typedef enum colander_code call_take(void *context, uint8_t kind,
+                                     struct colander_slice data,
+                                     struct colander_error *err);
+
+/* Passes on all frames but the last. */
+COLANDER_CHECKED enum colander_code call_take_all(struct call *call,
+                                                  call_take *take,
+                                                  void *context,
+                                                  struct colander_error *err);
 
 /* Whether the last failure was only a pause. Forgets it. */
 bool call_is_paused(struct call *call);

@@ -7,6 +7,8 @@
 #include "core/bytes.h"
 #include "core/clock.h"
 #include "serve/parameters.h"
+#include "serve/peers/explanation.h"
+#include "serve/peers/group.h"
 #include "serve/reply.h"
 #include "serve/serve_inside.h"
 
@@ -38,6 +40,7 @@ struct peer {
     size_t column_count;
     size_t column_capacity;
     struct colander_slice query;
+    struct colander_slice grouping;
     struct colander_slice sought;
     bool is_sought;
     struct colander_slice mark;
@@ -46,6 +49,7 @@ struct peer {
 
     struct colander_decoded_query *decoded;
     struct colander_cursor *cursor;
+    struct peer_group *group;
 };
 
 /* Appends to the answer. */
@@ -53,10 +57,17 @@ typedef enum colander_code append_answer(struct peer *peer,
                                          struct colander_buffer *bytes,
                                          struct colander_error *err);
 
+/* Appends to it, as `write` of a writer. */
+typedef enum colander_code append_part(struct peer *peer, struct answer *answer,
+                                       struct colander_buffer *bytes,
+                                       bool *is_end,
+                                       struct colander_error *err);
+
 struct question_kind {
     const char *name;
     bool has_family;
-    append_answer *append; /* NULL: a find */
+    append_answer *append; /* all of it; NULL: */
+    append_part *append_part;
 };
 
 /* --------------------------------------------------------------- frames --- */
@@ -167,6 +178,9 @@ take_frame(struct peer *peer, uint8_t kind, struct colander_slice data,
         return add_key(peer, data, err);
     case PEER_QUERY:
         peer->query = data;
+        return COLANDER_OK;
+    case PEER_GROUPING:
+        peer->grouping = data;
         return COLANDER_OK;
     case PEER_SOUGHT:
         peer->sought = data;
@@ -405,25 +419,6 @@ append_row(const struct colander_result *row, struct colander_buffer *bytes,
 }
 
 static enum colander_code
-append_explanation(const struct peer *peer, struct colander_buffer *bytes,
-                   struct colander_error *err)
-{
-    uint64_t numbers[1 + PEER_EXPLAIN_COUNT];
-    struct colander_explain explain;
-    enum colander_code code;
-
-    colander_cursor_explain(peer->cursor, &explain);
-    numbers[0] = explain.plan;
-    memcpy(numbers + 1, &explain.rows_expected,
-           PEER_EXPLAIN_COUNT * sizeof(uint64_t));
-    code = peer_append(bytes, PEER_WORDS,
-                       colander_slice_text(explain.some_words), err);
-    return code == COLANDER_OK
-               ? append_numbers(bytes, numbers, 1 + PEER_EXPLAIN_COUNT, err)
-               : code;
-}
-
-static enum colander_code
 begin_find(struct peer *peer, struct answer *answer, struct colander_error *err)
 {
     enum colander_code code =
@@ -449,6 +444,7 @@ append_rows(struct peer *peer, struct answer *answer,
             struct colander_error *err)
 {
     const uint64_t begun = clock_us();
+    struct colander_explain explain;
     enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
@@ -468,7 +464,26 @@ append_rows(struct peer *peer, struct answer *answer,
     *is_end = code == COLANDER_OK && !is_row;
     if (code == COLANDER_BUSY && clock_us() - begun >= ALIVE_US)
         return peer_append(bytes, PEER_ALIVE, colander_slice_of(NULL, 0), err);
-    return *is_end ? append_explanation(peer, bytes, err) : code;
+    if (!*is_end)
+        return code;
+    colander_cursor_explain(peer->cursor, &explain);
+    return explanation_append(&explain, bytes, err);
+}
+
+static enum colander_code
+append_groups(struct peer *peer, struct answer *answer,
+              struct colander_buffer *bytes, bool *is_end,
+              struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    (void)answer; /* a stop ends the group when it is closed */
+    if (peer->group == NULL)
+        code = peer_group_open(peer->family, peer->query, peer->grouping,
+                               &peer->group, err);
+    return code == COLANDER_OK
+               ? peer_group_write(peer->group, ANSWER_STEP, bytes, is_end, err)
+               : code;
 }
 
 /* --------------------------------------------------------------- writer --- */
@@ -510,7 +525,7 @@ write_answer(struct writer *writer, struct answer *answer,
 
     *is_end = true;
     code = peer->kind->append == NULL
-               ? append_rows(peer, answer, bytes, is_end, err)
+               ? peer->kind->append_part(peer, answer, bytes, is_end, err)
                : peer->kind->append(peer, bytes, err);
     return code == COLANDER_OK && *is_end ? append_end(bytes, err) : code;
 }
@@ -541,6 +556,7 @@ destroy(struct writer *writer)
 
     if (peer->answer != NULL)
         answer_watch(peer->answer, NULL);
+    peer_group_close(peer->group);
     colander_cursor_close(peer->cursor);
     colander_decoded_query_destroy(peer->decoded);
     colander_family_close(peer->family);
@@ -554,14 +570,15 @@ destroy(struct writer *writer)
 }
 
 static const struct question_kind kinds[] = {
-    {PEER_FIND, true, NULL},
-    {PEER_GET, true, append_gets},
-    {PEER_FAMILIES, false, append_families},
-    {PEER_EXISTS, true, append_exists},
-    {PEER_SIZES, true, append_sizes},
-    {PEER_SPLIT, true, append_split},
-    {PEER_READ_MARK, true, append_mark},
-    {PEER_BOUND, true, append_bound},
+    {PEER_FIND, true, NULL, append_rows},
+    {PEER_GROUP, true, NULL, append_groups},
+    {PEER_GET, true, append_gets, NULL},
+    {PEER_FAMILIES, false, append_families, NULL},
+    {PEER_EXISTS, true, append_exists, NULL},
+    {PEER_SIZES, true, append_sizes, NULL},
+    {PEER_SPLIT, true, append_split, NULL},
+    {PEER_READ_MARK, true, append_mark, NULL},
+    {PEER_BOUND, true, append_bound, NULL},
 };
 
 enum colander_code

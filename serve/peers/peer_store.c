@@ -7,6 +7,8 @@
 #include "core/bytes.h"
 #include "core/clock.h"
 #include "serve/peers/call.h"
+#include "serve/peers/explanation.h"
+#include "serve/peers/peer_groups.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,48 +18,19 @@
 
 /* --------------------------------------------------------------- values --- */
 
-/* Takes a frame of an answer that is not rows. */
-typedef enum colander_code take_value(void *context, uint8_t kind,
-                                      struct colander_slice data,
-                                      struct colander_error *err);
-
-static enum colander_code
-begin_body(struct call *call, struct colander_error *err)
-{
-    const struct colander_buffer *scope = &call->store->scope;
-
-    colander_buffer_clear(&call->body);
-    return scope->size == 0 ? COLANDER_OK
-                            : colander_buffer_append(&call->body, scope->data,
-                                                     scope->size, err);
-}
-
 /* Asks, and passes on what is answered. The caller releases the call. */
 static enum colander_code
-ask(struct call *call, const char *what, const char *family, take_value *take,
+ask(struct call *call, const char *what, const char *family, call_take *take,
     void *context, struct colander_error *err)
 {
-    enum colander_code code = call_begin(call, what, family, err);
-    bool is_end = false;
+    enum colander_code code;
 
-    while (code == COLANDER_OK && !is_end) {
-        struct colander_slice data;
-        uint8_t kind;
-
-        code = call_next_frame(call, &kind, &data, err);
-        if (code != COLANDER_OK)
-            break;
-        is_end = kind == PEER_END;
-        if (kind == PEER_FAILURE)
-            code = call_fail_as(call, data, err);
-        else if (!is_end)
-            code = take(context, kind, data, err);
-        if (code == COLANDER_INVALID && kind != PEER_FAILURE)
-            code = call_fail_malformed(call, err);
-    }
+    if (call->is_void)
+        return COLANDER_OK;
+    code = call_begin(call, what, family, err);
     if (code == COLANDER_OK)
-        code = call_finish(call, err);
-    return code;
+        code = call_take_all(call, take, context, err);
+    return code == COLANDER_OK ? call_finish(call, err) : code;
 }
 
 static enum colander_code
@@ -84,7 +57,7 @@ families(void *context, struct colander_names *names,
          struct colander_error *err)
 {
     struct call call = {.store = context};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, NULL, NULL, err);
 
     *names = (struct colander_names){NULL, 0};
     if (code == COLANDER_OK)
@@ -107,7 +80,7 @@ snapshot(void *context, struct colander_snapshot **snapshot,
 }
 
 struct numbers {
-    uint64_t list[1 + PEER_EXPLAIN_COUNT];
+    uint64_t list[4 + 2 * COLANDER_LEVELS_MAX];
     size_t count;
 };
 
@@ -132,12 +105,12 @@ ask_numbers(struct peer_store *store, const char *what, const char *family,
             size_t wanted, struct numbers *numbers, struct colander_error *err)
 {
     struct call call = {.store = store};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
-    numbers->count = 0;
+    memset(numbers, 0, sizeof(*numbers));
     if (code == COLANDER_OK)
         code = ask(&call, what, family, take_numbers, numbers, err);
-    if (code == COLANDER_OK && numbers->count < wanted)
+    if (code == COLANDER_OK && numbers->count < wanted && !call.is_void)
         code = call_fail_malformed(&call, err);
     call_release(&call);
     return code;
@@ -222,7 +195,7 @@ split_keys(void *context, const char *family, struct colander_buffer *keys,
 {
     struct call call = {.store = context};
     struct values values = {.list = keys, .max = count};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code = append_count(&call, count, err);
@@ -239,7 +212,7 @@ mark(void *context, const char *family, struct colander_slice name,
 {
     struct call call = {.store = context};
     struct values values = {.list = value, .max = 1};
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code = peer_append(&call.body, PEER_MARK, name, err);
@@ -259,7 +232,9 @@ get_some(struct peer_store *store, const char *family,
 {
     struct call call = {.store = store};
     struct values values = {.list = rows, .found = found, .max = count};
-    enum colander_code code = begin_body(&call, err);
+    const struct colander_key_range only = {.exact = keys[0]};
+    enum colander_code code =
+        call_begin_body(&call, family, count == 1 ? &only : NULL, err);
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++)
         code = peer_append(&call.body, PEER_KEY, keys[i], err);
@@ -271,8 +246,10 @@ get_some(struct peer_store *store, const char *family,
             colander_slice_of(read->paths[i], strlen(read->paths[i]) + 1), err);
     if (code == COLANDER_OK)
         code = ask(&call, PEER_GET, family, take_values, &values, err);
-    if (code == COLANDER_OK && values.count < count)
+    if (code == COLANDER_OK && values.count < count && !call.is_void)
         code = call_fail_malformed(&call, err);
+    for (size_t i = 0; i < count && call.is_void; i++)
+        found[i] = false;
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         if (found[i])
             code = colander_row_check(colander_buffer_slice(&rows[i]), err);
@@ -315,7 +292,7 @@ order_bound(void *context, const char *family, const char *path,
     struct values values = {.list = &key, .max = 1};
     struct colander_value parts[COLANDER_KEY_PARTS_MAX];
     size_t count = 0;
-    enum colander_code code = begin_body(&call, err);
+    enum colander_code code = call_begin_body(&call, family, NULL, err);
 
     if (code == COLANDER_OK)
         code =
@@ -354,6 +331,7 @@ order_bound(void *context, const char *family, const char *path,
 struct peer_find {
     struct call call;
     char *family;
+    struct colander_buffer scope; /* the frames of the parts that are asked */
     struct colander_buffer query;
     atomic_bool is_cancelled;
     uint64_t pause_us;
@@ -365,38 +343,26 @@ struct peer_find {
     struct colander_explain explain;
 };
 
-/* Reasons are static texts, so that of the server cannot be passed on. */
-static const char *
-reason_of(enum colander_plan plan)
-{
-    switch (plan) {
-    case COLANDER_PLAN_SCAN:
-        return "another process scans";
-    case COLANDER_PLAN_CANDIDATES:
-        return "value filters of another process know the rows";
-    case COLANDER_PLAN_NOTHING:
-        break;
-    }
-    return "another process has nothing to read";
-}
-
 static enum colander_code
 begin_find(struct peer_find *find, const struct colander_slice *sought,
            struct colander_error *err)
 {
-    enum colander_code code = begin_body(&find->call, err);
+    struct colander_buffer *body = &find->call.body;
+    enum colander_code code = COLANDER_OK;
 
+    colander_buffer_clear(body);
+    if (find->scope.size > 0)
+        code = colander_buffer_append(body, find->scope.data, find->scope.size,
+                                      err);
     if (code == COLANDER_OK)
-        code = peer_append(&find->call.body, PEER_QUERY,
+        code = peer_append(body, PEER_QUERY,
                            colander_buffer_slice(&find->query), err);
     if (code == COLANDER_OK && sought != NULL)
         code = peer_append(&find->call.body, PEER_SOUGHT, *sought, err);
-    memset(&find->explain, 0, sizeof(find->explain));
-    find->explain.plan = COLANDER_PLAN_NOTHING;
-    find->explain.reason = "another process has not answered yet";
-    find->is_end = false;
+    explanation_begin(&find->explain);
+    find->is_end = find->call.is_void;
     find->code = COLANDER_OK;
-    return code == COLANDER_OK
+    return code == COLANDER_OK && !find->is_end
                ? call_begin(&find->call, PEER_FIND, find->family, err)
                : code;
 }
@@ -407,6 +373,7 @@ find_close(void *context)
     struct peer_find *find = context;
 
     call_release(&find->call);
+    colander_buffer_release(&find->scope);
     colander_buffer_release(&find->query);
     free(find->columns);
     free(find->family);
@@ -430,6 +397,11 @@ find_open(void *context, const char *family, const struct colander_query *query,
     code = find->family == NULL
                ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a find")
                : colander_query_encode(query, &find->query, err);
+    if (code == COLANDER_OK)
+        code = call_begin_body(&find->call, family, &query->keys, err);
+    if (code == COLANDER_OK && find->call.body.size > 0)
+        code = colander_buffer_append(&find->scope, find->call.body.data,
+                                      find->call.body.size, err);
     if (code == COLANDER_OK)
         code = begin_find(find, NULL, err);
     if (code != COLANDER_OK) {
@@ -493,27 +465,6 @@ take_row(struct peer_find *find, struct colander_slice data,
     return is_bad ? call_fail_malformed(&find->call, err) : code;
 }
 
-static void
-take_explanation(struct peer_find *find, uint8_t kind,
-                 struct colander_slice data)
-{
-    struct colander_explain *explain = &find->explain;
-    struct numbers numbers = {.count = 0};
-
-    if (kind == PEER_NUMBERS &&
-        take_numbers(&numbers, kind, data, NULL) == COLANDER_OK &&
-        numbers.count == 1 + PEER_EXPLAIN_COUNT &&
-        numbers.list[0] <= COLANDER_PLAN_NOTHING) {
-        explain->plan = (enum colander_plan)numbers.list[0];
-        explain->reason = reason_of(explain->plan);
-        memcpy(&explain->rows_expected, numbers.list + 1,
-               PEER_EXPLAIN_COUNT * sizeof(uint64_t));
-    }
-    if (kind == PEER_WORDS)
-        (void)snprintf(explain->some_words, sizeof(explain->some_words), "%.*s",
-                       (int)data.size, (const char *)data.data);
-}
-
 static enum colander_code
 next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
          struct colander_error *err)
@@ -534,7 +485,7 @@ next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
             code = take_row(find, data, result, err);
             *is_row = code == COLANDER_OK;
         } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
-            take_explanation(find, kind, data);
+            explanation_take(&find->explain, kind, data);
         } else if (!find->is_end && kind != PEER_ALIVE) {
             code = call_fail_malformed(&find->call, err);
         }
@@ -603,6 +554,7 @@ find_explain(const void *context, struct colander_explain *explain)
     const struct peer_find *find = context;
 
     *explain = find->explain;
+    explanation_add_unasked(explain, &find->call);
 }
 
 /* ---------------------------------------------------------------- store --- */
@@ -615,8 +567,11 @@ closed(void *context)
     call_free_idle(store);
     curl_slist_free_all(store->headers);
     pthread_mutex_destroy(&store->mutex);
-    colander_buffer_release(&store->scope);
+    for (size_t i = 0; i < store->part_count; i++)
+        free(store->parts[i]);
+    free(store->parts);
     free(store->address);
+    free(store->path);
     free(store->ca_file);
     free(store);
 }
@@ -631,6 +586,24 @@ add_header(struct peer_store *store, const char *line)
     return list != NULL;
 }
 
+/* Puts the address and the parts together. */
+static bool
+make_path(struct peer_store *store, const struct peer_store_options *options)
+{
+    size_t size = strlen(options->address) + 1;
+    char *end;
+
+    for (size_t i = 0; i < options->part_count; i++)
+        size += 1 + strlen(options->parts[i]);
+    store->path = malloc(size);
+    if (store->path == NULL)
+        return false;
+    end = stpcpy(store->path, options->address);
+    for (size_t i = 0; i < options->part_count; i++)
+        end = stpcpy(stpcpy(end, " "), options->parts[i]);
+    return true;
+}
+
 /* Copies the options. Returns false if memory is short. */
 static bool
 copy_options(struct peer_store *store, const struct peer_store_options *options)
@@ -640,7 +613,8 @@ copy_options(struct peer_store *store, const struct peer_store_options *options)
 
     store->options.wait_ms = options->wait_ms;
     store->address = strdup(options->address);
-    is_copied = store->address != NULL && add_header(store, "Expect:");
+    is_copied = store->address != NULL && make_path(store, options) &&
+                add_header(store, "Expect:");
     if (is_copied && options->ca_file != NULL) {
         store->ca_file = strdup(options->ca_file);
         is_copied = store->ca_file != NULL;
@@ -651,12 +625,17 @@ copy_options(struct peer_store *store, const struct peer_store_options *options)
             add_header(store, line);
         free(line);
     }
-    for (size_t i = 0; i < options->part_count && is_copied; i++)
-        is_copied =
-            peer_append(&store->scope, PEER_PART,
-                        colander_slice_of(options->parts[i],
-                                          strlen(options->parts[i]) + 1),
-                        NULL) == COLANDER_OK;
+    store->options.choose = options->choose;
+    store->options.choose_context = options->choose_context;
+    if (is_copied && options->part_count > 0) {
+        store->parts = calloc(options->part_count, sizeof(char *));
+        is_copied = store->parts != NULL;
+    }
+    for (size_t i = 0; i < options->part_count && is_copied; i++) {
+        store->parts[i] = strdup(options->parts[i]);
+        store->part_count++;
+        is_copied = store->parts[i] != NULL;
+    }
     return is_copied;
 }
 
@@ -683,6 +662,9 @@ peer_store_open(const struct peer_store_options *options,
         .find_pause = find_pause,
         .find_explain = find_explain,
         .find_close = find_close,
+        .group = peer_groups_open,
+        .group_finish = peer_groups_finish,
+        .group_close = peer_groups_close,
     };
 
     *store = NULL;
@@ -695,6 +677,6 @@ peer_store_open(const struct peer_store_options *options,
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot open '%s'",
                              options->address);
     }
-    source.name = created->address;
+    source.name = created->path;
     return colander_store_open_source(&source, store, err);
 }

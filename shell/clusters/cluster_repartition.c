@@ -68,11 +68,13 @@ read_ends(const struct repartition *job, const char *topic, struct ends *ends,
 {
     struct topic_broker_options brokers;
     char *address;
+    int64_t retention_ms;
     enum colander_code code =
         address_topic(job, topic, &brokers, &address, err);
 
     if (code == COLANDER_OK)
-        code = topic_ends(&brokers, &ends->items, &ends->count, err);
+        code = topic_ends(&brokers, &ends->items, &ends->count, &retention_ms,
+                          err);
     free(address);
     return code;
 }
@@ -205,7 +207,7 @@ look_at_partitions(struct repartition *job, bool *is_done,
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
         const struct node_partition *one = &partitions[i];
 
-        if (one->phase == NODE_WAITING)
+        if (one->phase == NODE_WAITING || one->phase == NODE_STOPPED)
             code = COLANDER_FAIL(err, COLANDER_IO, "partition %" PRIu32 ": %s",
                                  one->number, one->problem);
         else if (one->number >= job->ends.count ||

@@ -1,38 +1,18 @@
-/* See cluster_status.h. SPDX-License-Identifier: MIT */
-#include "shell/clusters/cluster_status.h"
-#include "cluster/cluster.h"
-#include "columns/json.h"
-#include "shell/report.h"
+/*
+ * What the status of a cluster knows, and what is missing.
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#include "core/clock.h"
+#include "shell/clusters/cluster_status_inside.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
-struct status {
-    const struct session *session;
-    struct cluster *cluster;
-    const struct topic_broker_options *brokers;
-    struct report report;
-    struct colander_row_builder *builder; /* of lines of JSON; NULL: none */
-    bool is_damaged;
-    bool is_cut_off; /* no broker answers */
-};
-
-/* The newest checkpoint of a partition. */
-struct newest {
-    struct cluster_backup backup; /* without a number: there is none */
-    char problem[300];
-};
-
-/* What is known of a family. */
-struct known {
-    struct cluster_family family;
-    struct newest *newest;   /* by partition */
-    struct topic_ends *ends; /* the same; NULL: unknown */
-    size_t end_count;
-    char log_problem[600]; /* why they are unknown */
-};
+#define LOOK_NS 20000000 /* between two looks at what was heard */
+#define LOST_WAITS 20    /* after which one is lost that was heard */
 
 /* -------------------------------------------------------------- looking --- */
 
@@ -68,7 +48,8 @@ find_newest(struct status *status, struct known *known,
             status->cluster, cluster_family_folder(&known->family, folder), i,
             &address, err);
         if (code == COLANDER_OK)
-            code = cluster_list(address, keep_newest, &known->newest[i], err);
+            code = cluster_list(address, NULL, keep_newest, &known->newest[i],
+                                err);
         free(address);
         status->is_damaged |= known->newest[i].problem[0] != '\0';
     }
@@ -92,8 +73,8 @@ find_ends(struct status *status, struct known *known)
                  known->family.topic) < 0)
         return;
     brokers.address = address;
-    if (topic_ends(&brokers, &known->ends, &known->end_count, &err) !=
-        COLANDER_OK) {
+    if (topic_ends(&brokers, &known->ends, &known->end_count,
+                   &known->retention_ms, &err) != COLANDER_OK) {
         status->is_cut_off = err.code == COLANDER_IO;
         (void)snprintf(known->log_problem, sizeof(known->log_problem), "%s",
                        err.message);
@@ -107,257 +88,244 @@ find_ends(struct status *status, struct known *known)
     free(address);
 }
 
-static void
-release(struct known *known)
-{
-    cluster_family_release(&known->family);
-    free(known->newest);
-    free(known->ends);
-}
-
-/* ----------------------------------------------------------- for people --- */
-
-static void
-format_time(int64_t seconds, char text[32])
-{
-    const time_t time = (time_t)seconds;
-    struct tm utc;
-
-    (void)gmtime_r(&time, &utc);
-    (void)strftime(text, 32, "%Y-%m-%dT%H:%M:%SZ", &utc);
-}
-
-/* Adds how long ago that was, by this machine's clock. */
-static void
-add_age(struct report *report, int64_t seconds)
-{
-    static const struct {
-        int64_t seconds;
-        const char *name;
-    } units[] = {{86400, "day"}, {3600, "hour"}, {60, "minute"}, {1, "second"}};
-    const int64_t now = (int64_t)time(NULL);
-    const int64_t age = now < seconds ? 0 : now - seconds;
-    size_t i = 0;
-
-    while (i < 3 && age < 2 * units[i].seconds)
-        i++;
-    report_add(report, " (%s ago)",
-               NUMBER_OF((uint64_t)(age / units[i].seconds), units[i].name));
-}
-
-static void
-add_partition(struct status *status, const struct known *known, uint32_t number)
-{
-    const struct newest *newest = &known->newest[number];
-    struct report *report = &status->report;
-    char label[16];
-    char made[32];
-
-    (void)snprintf(label, sizeof(label), "  %04" PRIu32, number);
-    format_time(newest->backup.made, made);
-    if (newest->backup.number == 0) {
-        report_line(report, label, "no checkpoint");
-    } else {
-        report_line(report, label, "checkpoint %06" PRIu64 " of %s",
-                    newest->backup.number, made);
-        add_age(report, newest->backup.made);
-        if (newest->problem[0] != '\0')
-            report_add(report, ", %s", newest->problem);
-        else
-            report_add(report, ", %s", SIZE_OF(newest->backup.size));
-    }
-    if (number < known->end_count)
-        report_add(report, "; the log has offsets %" PRId64 " to %" PRId64,
-                   known->ends[number].low, known->ends[number].high);
-}
-
-static void
-add_family(struct status *status, const struct known *known)
-{
-    const struct cluster_family *family = &known->family;
-    struct report *report = &status->report;
-
-    report_line(report, "family", "%s: topic %s, %s, %s", family->name,
-                family->topic, NUMBER_OF(family->partition_count, "partition"),
-                NUMBER_OF(family->replica_count, "replica"));
-    for (size_t i = 0; i < family->key.count; i++)
-        report_add(report, "%s%s", i == 0 ? ", key " : ",",
-                   family->key.items[i]);
-    if (known->log_problem[0] != '\0')
-        report_line(report, "  log", "%s", known->log_problem);
-    for (uint32_t i = 0; i < family->partition_count; i++)
-        add_partition(status, known, i);
-}
-
-/* ----------------------------------------------------------------- JSON --- */
-
-/* Prints what the builder has, as a line. */
 static enum colander_code
-print_line(struct status *status, struct colander_error *err)
-{
-    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
-    struct colander_value value = {.type = COLANDER_MAP};
-    FILE *out = session_out(status->session);
-    enum colander_code code =
-        colander_row_builder_finish(status->builder, &value.bytes, err);
-
-    if (code == COLANDER_OK)
-        code = colander_json_append_value(&json, &value, err);
-    if (code == COLANDER_OK)
-        fprintf(out, "%.*s\n", (int)json.size, (const char *)json.data);
-    colander_buffer_release(&json);
-    return code == COLANDER_OK ? output_flush(out, err) : code;
-}
-
-static void
-build_partition(struct colander_row_builder *builder, const struct known *known,
-                uint32_t number)
-{
-    const struct newest *newest = &known->newest[number];
-
-    colander_row_builder_begin_map(builder, NULL);
-    colander_row_builder_add(builder, "partition", colander_integer(number));
-    if (newest->backup.number != 0) {
-        colander_row_builder_begin_map(builder, "checkpoint");
-        colander_row_builder_add(builder, "number",
-                                 colander_unsigned(newest->backup.number));
-        colander_row_builder_add(builder, "made",
-                                 colander_timestamp(newest->backup.made, 0));
-        if (newest->problem[0] != '\0')
-            colander_row_builder_add(builder, "problem",
-                                     colander_text(newest->problem));
-        else
-            colander_row_builder_add(builder, "bytes",
-                                     colander_unsigned(newest->backup.size));
-        colander_row_builder_end(builder);
-    }
-    if (number < known->end_count) {
-        colander_row_builder_add(builder, "low",
-                                 colander_integer(known->ends[number].low));
-        colander_row_builder_add(builder, "high",
-                                 colander_integer(known->ends[number].high));
-    }
-    colander_row_builder_end(builder);
-}
-
-static enum colander_code
-print_family(struct status *status, const struct known *known,
-             struct colander_error *err)
-{
-    struct colander_row_builder *builder = status->builder;
-    const struct cluster_family *family = &known->family;
-
-    colander_row_builder_add(builder, "family", colander_text(family->name));
-    colander_row_builder_add(builder, "topic", colander_text(family->topic));
-    colander_row_builder_add(builder, "replicas",
-                             colander_integer(family->replica_count));
-    colander_row_builder_begin_array(builder, "key");
-    for (size_t i = 0; i < family->key.count; i++)
-        colander_row_builder_add(builder, NULL,
-                                 colander_text(family->key.items[i]));
-    colander_row_builder_end(builder);
-    if (known->log_problem[0] != '\0')
-        colander_row_builder_add(builder, "log_problem",
-                                 colander_text(known->log_problem));
-    colander_row_builder_begin_array(builder, "partitions");
-    for (uint32_t i = 0; i < family->partition_count; i++)
-        build_partition(builder, known, i);
-    colander_row_builder_end(builder);
-    return print_line(status, err);
-}
-
-/* --------------------------------------------------------------- status --- */
-
-/* Names a family that cannot be read. */
-static enum colander_code
-show_problem(struct status *status, const char *name, const char *problem,
-             struct colander_error *err)
-{
-    status->is_damaged = true;
-    if (status->builder == NULL) {
-        report_line(&status->report, "family", "%s: %s", name, problem);
-        return COLANDER_OK;
-    }
-    colander_row_builder_add(status->builder, "family", colander_text(name));
-    colander_row_builder_add(status->builder, "problem",
-                             colander_text(problem));
-    return print_line(status, err);
-}
-
-static enum colander_code
-show_family(struct status *status, const char *name, struct colander_error *err)
+read_family(struct status *status, struct known *known, const char *name,
+            struct colander_error *err)
 {
     struct colander_error problem;
-    struct known known = {.newest = NULL};
-    enum colander_code code =
-        cluster_family(status->cluster, name, &known.family, &problem);
+    enum colander_code code;
 
+    known->name = name;
+    known->retention_ms = -1;
+    code = cluster_family(status->cluster, name, &known->family, &problem);
     if (code == COLANDER_NO_MEMORY || code == COLANDER_IO)
         return COLANDER_FAIL(err, code, "%s", problem.message);
-    if (code != COLANDER_OK)
-        return show_problem(status, name, problem.message, err);
-    code = find_newest(status, &known, err);
+    if (code != COLANDER_OK) {
+        status->is_damaged = true;
+        known->problem = strdup(problem.message);
+        return known->problem != NULL
+                   ? COLANDER_OK
+                   : COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory");
+    }
+    code = find_newest(status, known, err);
     if (code == COLANDER_OK)
-        find_ends(status, &known);
-    if (code == COLANDER_OK && status->builder == NULL)
-        add_family(status, &known);
-    else if (code == COLANDER_OK)
-        code = print_family(status, &known, err);
-    release(&known);
+        find_ends(status, known);
     return code;
 }
 
 static enum colander_code
-show_cluster(struct status *status, size_t family_count,
-             struct colander_error *err)
+read_families(struct status *status, const struct cluster_texts *names,
+              struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    status->families = calloc(names->count + 1, sizeof(*status->families));
+    if (status->families == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a status");
+    for (size_t i = 0; i < names->count && code == COLANDER_OK; i++)
+        code = read_family(status, &status->families[status->family_count++],
+                           names->items[i], err);
+    return code;
+}
+
+static void
+release_families(struct status *status)
+{
+    for (size_t i = 0; i < status->family_count; i++) {
+        struct known *known = &status->families[i];
+
+        cluster_family_release(&known->family);
+        free(known->problem);
+        free(known->newest);
+        free(known->ends);
+    }
+    free(status->families);
+}
+
+/* ---------------------------------------------------------------- nodes --- */
+
+/* Waits until all nodes that may be there were heard, or brokers do not
+ * answer. */
+static void
+await_nodes(struct status *status, struct members *members)
+{
+    const struct timespec pause = {0, LOOK_NS};
+    const uint64_t wait_us = status->brokers->wait_ms * UINT64_C(1000);
+    const uint64_t begun = clock_us();
+    struct members_state state;
+
+    members_state(members, &state);
+    while (!state.has_settled && !status->is_cut_off &&
+           clock_us() - begun < wait_us) {
+        (void)nanosleep(&pause, NULL);
+        members_state(members, &state);
+    }
+    if (state.has_settled)
+        return;
+    status->is_damaged = true;
+    (void)snprintf(status->members_problem, sizeof(status->members_problem),
+                   "topic '%s' could not be read%s%s",
+                   cluster_definition(status->cluster)->members,
+                   state.problem[0] != '\0' ? ": " : "", state.problem);
+}
+
+/* Takes what nodes say. */
+static enum colander_code
+hear_nodes(struct status *status, struct members *members,
+           struct colander_error *err)
+{
+    enum colander_code code;
+
+    if (members != NULL)
+        await_nodes(status, members);
+    if (status->members_problem[0] != '\0')
+        return COLANDER_OK;
+    code = members_list(members, &status->members, &status->member_count, err);
+    if (code != COLANDER_OK)
+        return code;
+    status->has_survey = true;
+    return survey_init(&status->survey, status->members, status->member_count,
+                       err);
+}
+
+/* Begins to listen, reads what objects and log have, and then has heard what
+ * nodes say. */
+static enum colander_code
+look(struct status *status, const struct cluster_texts *names,
+     struct colander_error *err)
 {
     const struct cluster_definition *definition =
         cluster_definition(status->cluster);
+    struct members_options options = {.brokers = *status->brokers,
+                                      .cluster = definition->id,
+                                      .say_ms = status->wait_ms / 2,
+                                      .lost_ms = LOST_WAITS * status->wait_ms};
+    struct members *members = NULL;
+    struct colander_error problem;
+    char *topic;
+    enum colander_code code;
 
-    if (status->builder == NULL) {
-        report_line(&status->report, "cluster", "%s, %s %s", definition->name,
-                    THOUSANDS(family_count),
-                    family_count == 1 ? "family" : "families");
-        report_line(&status->report, "log", "%s", definition->log);
-        return COLANDER_OK;
+    if (asprintf(&topic, "%s/%s", definition->log, definition->members) < 0)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
+    options.brokers.address = topic;
+    code = members_open(&options, &members, &problem);
+    if (code == COLANDER_NO_MEMORY) {
+        (void)COLANDER_FAIL(err, code, "%s", problem.message);
+    } else if (code != COLANDER_OK) {
+        status->is_damaged = true;
+        (void)snprintf(status->members_problem, sizeof(status->members_problem),
+                       "%s", problem.message);
+        code = COLANDER_OK;
     }
-    colander_row_builder_add(status->builder, "cluster",
-                             colander_text(definition->name));
-    colander_row_builder_add(status->builder, "log",
-                             colander_text(definition->log));
-    colander_row_builder_add(status->builder, "members",
-                             colander_text(definition->members));
-    return print_line(status, err);
+    if (code == COLANDER_OK)
+        code = read_families(status, names, err);
+    if (code == COLANDER_OK)
+        code = hear_nodes(status, members, err);
+    members_close(members);
+    free(topic);
+    return code;
 }
 
-enum colander_code
-cluster_status_print(const struct session *session, struct cluster *cluster,
-                     const struct topic_broker_options *brokers, bool is_json,
-                     bool *is_damaged, struct colander_error *err)
+/* ------------------------------------------------------------- missing --- */
+
+static void
+keep_sentence(void *context, const char *sentence)
 {
-    struct status status = {.session = session,
-                            .cluster = cluster,
-                            .brokers = brokers,
+    struct status *status = context;
+
+    if (cluster_texts_add(&status->lacks, sentence, NULL) != COLANDER_OK)
+        status->is_short = true;
+}
+
+static enum colander_code
+judge_partition(struct status *status, const struct known *known,
+                uint32_t number, struct colander_error *err)
+{
+    const struct newest *newest = &known->newest[number];
+    const bool has_ends = number < known->end_count;
+    const struct survey_log log = {
+        .low = has_ends ? known->ends[number].low : -1,
+        .high = has_ends ? known->ends[number].high : -1,
+        .retention_ms = known->retention_ms,
+        .checkpoint = (int64_t)newest->backup.number - 1,
+        .checkpoint_time = newest->backup.made,
+        .now = (int64_t)time(NULL),
+    };
+    enum colander_code code = COLANDER_OK;
+
+    if (status->has_survey)
+        code = survey_find(&status->survey, &known->family, number,
+                           &status->places, err);
+    if (status->has_survey && code == COLANDER_OK)
+        survey_partition_lacks(&status->survey, &known->family, number,
+                               &status->places, keep_sentence, status);
+    survey_log_lacks(&known->family, number, &log, keep_sentence, status);
+    return code;
+}
+
+/* Finds out what is missing. */
+static enum colander_code
+judge(struct status *status, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (status->has_survey)
+        survey_lacks(&status->survey, keep_sentence, status);
+    for (size_t i = 0; i < status->family_count && code == COLANDER_OK; i++) {
+        const struct known *known = &status->families[i];
+
+        if (known->problem != NULL)
+            continue;
+        if (status->has_survey)
+            survey_family_lacks(&status->survey, &known->family, keep_sentence,
+                                status);
+        for (uint32_t j = 0;
+             j < known->family.partition_count && code == COLANDER_OK; j++)
+            code = judge_partition(status, known, j, err);
+    }
+    if (code == COLANDER_OK && status->is_short)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a status");
+    return code;
+}
+
+/* --------------------------------------------------------------- status --- */
+
+enum colander_code
+cluster_status_print(const struct cluster_status_options *options,
+                     struct cluster_status_found *found,
+                     struct colander_error *err)
+{
+    struct status status = {.session = options->session,
+                            .cluster = options->cluster,
+                            .brokers = options->brokers,
+                            .wait_ms = options->wait_ms,
                             .report = REPORT_EMPTY};
     struct cluster_texts names = {NULL, 0, 0};
-    enum colander_code code = cluster_family_names(cluster, &names, err);
+    enum colander_code code =
+        cluster_family_names(options->cluster, &names, err);
 
-    if (is_json && code == COLANDER_OK) {
+    if (options->is_json && code == COLANDER_OK) {
         status.builder = colander_row_builder_create();
         if (status.builder == NULL)
             code = COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                                  "no memory for a status");
     }
     if (code == COLANDER_OK)
-        code = show_cluster(&status, names.count, err);
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
-        code = show_family(&status, names.items[i], err);
-    if (code == COLANDER_OK && !is_json)
-        code = report_print(&status.report, session_out(session), err);
-    else
-        report_release(&status.report);
-    *is_damaged = status.is_damaged;
+        code = look(&status, &names, err);
+    if (code == COLANDER_OK)
+        code = judge(&status, err);
+    if (code == COLANDER_OK)
+        code = options->is_json ? status_print_json(&status, err)
+                                : status_print_lines(&status, err);
+    found->is_damaged = status.is_damaged;
+    found->lack_count = status.lacks.count;
+    report_release(&status.report);
     colander_row_builder_destroy(status.builder);
+    cluster_texts_release(&status.lacks);
+    survey_places_release(&status.places);
+    survey_release(&status.survey);
+    members_list_release(status.members, status.member_count);
+    release_families(&status);
     cluster_texts_release(&names);
     return code;
 }

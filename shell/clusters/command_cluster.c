@@ -21,8 +21,11 @@
 
 #define RETENTION_SECONDS ((int64_t)7 * 86400)
 #define RETENTION_MAX ((int64_t)100 * 365 * 86400)
+#define MEMBERS_SECONDS 3600 /* the same, of the topic of the members */
 #define REPLICAS 2
 #define STATUS_WAIT_MS 10000 /* for brokers */
+#define NODES_SECONDS 3      /* nodes are waited for, */
+#define NODES_SECONDS_MAX 600
 
 struct cluster_command {
     struct session *session;
@@ -30,9 +33,7 @@ struct cluster_command {
     const char *address;
     struct cluster *cluster; /* but of create */
     struct broker_options brokers;
-    const char **settings; /* those of the cluster, then of the options: owned,
-                            * the texts are not */
-    char *topic;           /* kafka://BROKERS/TOPIC; owned */
+    char *topic; /* kafka://BROKERS/TOPIC; owned */
     struct topic_wanted wanted;
     struct topic_made made;
     struct report report;
@@ -108,25 +109,14 @@ read_topic(struct cluster_command *command, struct colander_error *err)
 static enum colander_code
 open_cluster(struct cluster_command *command, struct colander_error *err)
 {
-    struct topic_broker_options *options = &command->brokers.options;
-    const struct cluster_texts *known;
     enum colander_code code =
         cluster_open(command->address, &command->cluster, err);
 
-    if (code != COLANDER_OK)
-        return code;
-    known = &cluster_definition(command->cluster)->settings;
-    command->settings = calloc(known->count + options->setting_count + 1,
-                               sizeof(*command->settings));
-    if (command->settings == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
-    for (size_t i = 0; i < known->count; i++)
-        command->settings[i] = known->items[i];
-    for (size_t i = 0; i < options->setting_count; i++)
-        command->settings[known->count + i] = options->settings[i];
-    options->settings = command->settings;
-    options->setting_count += known->count;
-    return COLANDER_OK;
+    return code == COLANDER_OK
+               ? broker_options_add(
+                     &command->brokers,
+                     &cluster_definition(command->cluster)->settings, err)
+               : code;
 }
 
 /* --------------------------------------------------------------- topics --- */
@@ -255,6 +245,8 @@ run_create(struct cluster_command *command, struct colander_error *err)
     command->wanted.partition_count = 1;
     if (code == COLANDER_OK)
         code = read_topic(command, err);
+    if (!arguments_has(command->arguments, "log-retention"))
+        command->wanted.retention_seconds = MEMBERS_SECONDS;
     if (code == COLANDER_OK)
         code = cluster_may_create(command->address, &definition, err);
     if (code == COLANDER_OK)
@@ -353,6 +345,7 @@ read_family(const struct cluster_command *command,
     const struct cluster_definition *cluster =
         cluster_definition(command->cluster);
     const char *topic = arguments_value(arguments, "topic");
+    uint64_t record_size = 0;
     enum colander_code code = read_rows(command, family, err);
 
     if (code != COLANDER_OK)
@@ -377,6 +370,13 @@ read_family(const struct cluster_command *command,
     if (code == COLANDER_OK)
         code = read_count(arguments, "partition-by", COLANDER_KEY_PARTS_MAX,
                           &family->partition_by, err);
+    if (code == COLANDER_OK)
+        code = arguments_size(arguments, "record-size", &record_size, err);
+    if (record_size > UINT32_MAX)
+        record_size = UINT32_MAX; /* it is refused */
+    family->record_size = (uint32_t)record_size;
+    if (family->record_size == CLUSTER_RECORD_SIZE)
+        family->record_size = 0; /* a definition has the same bytes */
     if (code == COLANDER_OK && family->partition_count == 0 && topic == NULL)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "how many partitions? --partitions N, about four "
@@ -460,7 +460,6 @@ run_repartition(struct cluster_command *command, struct colander_error *err)
         .directory = arguments_value(arguments, "dir"),
         .topic = arguments_value(arguments, "topic"),
         .address = command->address,
-        .settings = command->brokers.options.settings,
         .setting_count = command->brokers.options.setting_count,
     };
     enum colander_code code = read_topic(command, err);
@@ -478,6 +477,8 @@ run_repartition(struct cluster_command *command, struct colander_error *err)
         code = open_cluster(command, err);
     options.wanted = command->wanted;
     options.brokers = command->brokers.options;
+    options.settings = options.brokers.settings; /* the cluster's are first */
+    options.settings += options.brokers.setting_count - options.setting_count;
     return code == COLANDER_OK
                ? cluster_repartition(command->session, command->cluster,
                                      &options, &command->report, err)
@@ -497,19 +498,69 @@ run_repartition(struct cluster_command *command, struct colander_error *err)
 /* --------------------------------------------------------------- status --- */
 
 static enum colander_code
+read_wait(const struct arguments *arguments, unsigned *wait_ms,
+          struct colander_error *err)
+{
+    const char *text = arguments_value(arguments, "wait");
+    int64_t seconds = NODES_SECONDS;
+
+    if (text != NULL &&
+        (!colander_duration_read(colander_slice_text(text), &seconds) ||
+         seconds <= 0 || seconds > NODES_SECONDS_MAX))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--wait must be a time such as 10s, at most ten "
+                             "minutes, not '%s'",
+                             text);
+    *wait_ms = (unsigned)seconds * 1000;
+    return COLANDER_OK;
+}
+
+/* Finds the cluster of the node in whose server a client's command runs. */
+static enum colander_code
+find_cluster(struct cluster_command *command, struct colander_error *err)
+{
+    const struct session *session = command->session;
+    const struct topic_broker_options *known = session->cluster_brokers;
+
+    if (session->client == NULL)
+        return COLANDER_OK;
+    if (session->cluster == NULL)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "this server is not a node of a cluster");
+    if (arguments_has(command->arguments, "set") ||
+        arguments_has(command->arguments, "settings"))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--set and --settings are those of the node");
+    command->address = session->cluster;
+    command->brokers.options = *known;
+    return COLANDER_OK;
+}
+
+static enum colander_code
 run_status(struct cluster_command *command, struct colander_error *err)
 {
-    bool is_damaged = false;
-    enum colander_code code = open_cluster(command, err);
+    struct cluster_status_options options = {
+        .session = command->session,
+        .brokers = &command->brokers.options,
+        .is_json = arguments_has(command->arguments, "json"),
+    };
+    struct cluster_status_found found = {false, 0};
+    enum colander_code code =
+        read_wait(command->arguments, &options.wait_ms, err);
 
+    if (code == COLANDER_OK)
+        code = find_cluster(command, err);
+    if (code == COLANDER_OK)
+        code = open_cluster(command, err);
+    options.cluster = command->cluster;
     command->brokers.options.wait_ms = STATUS_WAIT_MS;
     if (code == COLANDER_OK)
-        code = cluster_status_print(
-            command->session, command->cluster, &command->brokers.options,
-            arguments_has(command->arguments, "json"), &is_damaged, err);
-    if (code == COLANDER_OK && is_damaged)
+        code = cluster_status_print(&options, &found, err);
+    if (code == COLANDER_OK && found.is_damaged)
         code =
             COLANDER_FAIL(err, COLANDER_CORRUPT, "something could not be read");
+    else if (code == COLANDER_OK && found.lack_count > 0)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "something is missing");
     return code;
 }
 
@@ -523,7 +574,7 @@ static const char *const create_options[] = {
 static const char *const family_options[] = {
     "partitions",    "replicas", "key",      "partition-by", "schema",
     "type",          "format",   "topic",    "on-duplicate", "log-replicas",
-    "log-retention", "set",      "settings", NULL,
+    "log-retention", "set",      "settings", "record-size",  NULL,
 };
 
 static const char *const retain_options[] = {
@@ -535,7 +586,8 @@ static const char *const repartition_options[] = {
     "log-retention", "set", "settings", NULL,
 };
 
-static const char *const status_options[] = {"json", "set", "settings", NULL};
+static const char *const status_options[] = {"json", "wait", "set", "settings",
+                                             NULL};
 
 static const struct action actions[] = {
     {"create", create_options, 2, run_create},
@@ -568,6 +620,23 @@ find_action(const struct arguments *arguments, const struct action **action,
     return check_options(found, arguments, err);
 }
 
+/* Has a node do it, whose address is the second word. */
+static enum session_exit
+run_at_node(struct session *session, const struct arguments *arguments)
+{
+    struct arguments shifted = *arguments;
+    enum session_exit status = SESSION_FINE;
+
+    if (strcmp(arguments->words[0], "status") != 0)
+        return session_complain(session, SESSION_USAGE,
+                                "a node only shows the status: 'cluster %s' "
+                                "needs the address of the cluster",
+                                arguments->words[0]);
+    arguments_shift(&shifted);
+    (void)command_run_elsewhere(session, &shifted, &status);
+    return status;
+}
+
 static enum session_exit
 run_cluster(struct session *session, const struct arguments *arguments)
 {
@@ -579,9 +648,17 @@ run_cluster(struct session *session, const struct arguments *arguments)
     struct colander_error err;
     enum colander_code code = find_action(arguments, &action, &err);
 
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK && session->client == NULL &&
+        command_is_elsewhere(command.address))
+        return run_at_node(session, arguments);
+    if (code == COLANDER_OK && session->client != NULL &&
+        action->run != run_status)
+        code = COLANDER_FAIL(&err, COLANDER_INVALID,
+                             "a node only shows the status");
+    if (code == COLANDER_OK && session->client == NULL)
         code = broker_options_read(&command.brokers, arguments, NULL, &err);
-    interrupt_ends_program();
+    if (session->client == NULL)
+        interrupt_ends_program();
     if (code == COLANDER_OK)
         code = action->run(&command, &err);
     if (code == COLANDER_OK)
@@ -590,7 +667,6 @@ run_cluster(struct session *session, const struct arguments *arguments)
         report_release(&command.report);
     cluster_close(command.cluster);
     broker_options_release(&command.brokers);
-    free(command.settings);
     free(command.topic);
     return code == COLANDER_OK ? SESSION_FINE : session_misused(session, &err);
 }
@@ -623,6 +699,7 @@ static const struct argument_option options[] = {
     OPTION("on-duplicate", "WHAT",
            "if the key has a row: replace it, keep it, patch it,\n"
            "or error: reject the record (default: replace)"),
+    OPTION("record-size", "SIZE", "reject records over SIZE (default: 8m)"),
     OPTION_GROUP("of both"),
     OPTION("topic", "NAME",
            "use this topic, which is there, instead of creating\n"
@@ -632,7 +709,7 @@ static const struct argument_option options[] = {
            "(default: 3, or all if there are fewer)"),
     OPTION("log-retention", "TIME",
            "how long brokers keep records of a new topic, such as\n"
-           "36h (default: 7d)"),
+           "36h (default: 7d; of NAME-members: 1h)"),
     OPTION_GROUP("of repartition"),
     OPTION("dir", "DIR",
            "where its partitions are made as they are now: it\n"
@@ -647,8 +724,11 @@ static const struct argument_option options[] = {
     OPTION_GROUP("of all"),
     OPTION_BROKERS,
     OPTION_GROUP("of status"),
-    OPTION_FLAG("json", "print a line of JSON for the cluster, and one for\n"
-                        "each family"),
+    OPTION_FLAG("json", "print a line of JSON for the cluster, one for each\n"
+                        "family, and one for what is missing"),
+    OPTION("wait", "DURATION",
+           "for nodes that were there, and may be gone: longer than\n"
+           "a fifth of what they have as --lost-after (default: 3s)"),
     OPTIONS_END,
 };
 
@@ -680,10 +760,12 @@ const struct command command_cluster = {
         "all rows to a new topic, which is then that of the family. Stop what\n"
         "writes to the old one before.\n"
         "\n"
-        "status shows the families, and of each partition the newest "
-        "checkpoint\n"
-        "and the offsets that the log has. The exit status is 4 if something\n"
-        "cannot be read.\n",
+        "status shows the nodes that are alive, the families, and of each\n"
+        "partition which nodes have it and how far they are, the newest\n"
+        "checkpoint, and the offsets that the log has. Then it says what is\n"
+        "missing, and what to do. The exit status is 4 if something cannot be\n"
+        "read, and 1 if something is missing. ADDRESS may be that of a node,\n"
+        "http://HOST:PORT, which then looks.\n",
     .examples =
         "  colander cluster create s3://bucket/prod --log "
         "kafka://b1:9092,b2:9092\n"
@@ -692,9 +774,11 @@ const struct command command_cluster = {
         "  colander cluster retain s3://bucket/prod tweets --older-than 30d "
         "\\\n"
         "      --time created_at\n"
-        "  colander cluster status s3://bucket/prod\n",
+        "  colander cluster status s3://bucket/prod\n"
+        "  colander cluster status http://10.0.0.7:7411\n",
     .options = options,
     .store = COMMAND_OPENS,
+    .runs_at_node = true,
     .word_count_min = 2,
     .word_count_max = 3,
     .run = run_cluster,

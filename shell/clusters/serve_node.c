@@ -97,8 +97,13 @@ serve_node_open(struct serve_node *serving, struct session *session,
     session->store = node_store(serving->node);
     session->path = colander_store_path(session->store);
     session->is_read_only = true;
+    session->cluster = address;
+    session->cluster_brokers = &serving->brokers.options;
     server->is_read_only = true;
     server->open_parts = node_open_parts;
+    server->open_fresh = node_open_fresh;
+    server->describe_cluster = node_describe;
+    server->measure = node_measure;
     server->parts_context = serving->node;
     return COLANDER_OK;
 }

@@ -133,7 +133,7 @@ count_backups(const char *to, uint64_t *count, struct colander_error *err)
     *count = 0;
 #ifdef COLANDER_CLUSTER
     if (is_address(to)) {
-        enum colander_code code = cluster_list(to, count_one, count, err);
+        enum colander_code code = cluster_list(to, NULL, count_one, count, err);
 
         return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
     }
@@ -311,7 +311,8 @@ run_backups(struct session *session, const struct arguments *arguments)
                              "listed by ls",
                              arguments->words[0]);
     else
-        code = cluster_list(arguments->words[0], add_backup, &listing, &err);
+        code =
+            cluster_list(arguments->words[0], NULL, add_backup, &listing, &err);
     if (code == COLANDER_OK)
         code = report_print(&listing.report, stdout, &err);
     else
@@ -346,7 +347,7 @@ restore(const char *from, uint64_t number, const char *path,
 {
 #ifdef COLANDER_CLUSTER
     if (is_address(from))
-        return cluster_restore(from, number, path, restored, err);
+        return cluster_restore(from, number, path, NULL, restored, err);
 #endif
     return colander_backup_restore(from, number, path, restored, err);
 }

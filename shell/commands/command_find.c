@@ -24,7 +24,7 @@ print_notes(struct find_run *run, const struct session *session, bool is_whole,
 
     if (has_rows)
         output_add_left_out(run->context, &report);
-    if (is_whole && session->reader == NULL) /* it reads many rows */
+    if (is_whole && !session_reads_objects(session)) /* it reads many rows */
         find_run_add_hint(run, &report);
     if (report.text.size > 0 && (explains || shows_costs || has_rows))
         report_add(&report, "\n");

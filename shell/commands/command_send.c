@@ -1,5 +1,6 @@
 /*
- * The command load with an address of a topic: sends records to it.
+ * The command load with an address of a topic, or of a cluster and one of its
+ * families: sends records to it.
  *
  * How far each file was sent is kept as load keeps it, in a small store of its
  * own, in a family for each topic of a cluster.
@@ -9,6 +10,7 @@
 #include "cluster/topic.h"
 #include "loading/load.h"
 #include "shell/broker_options.h"
+#include "shell/cluster_load.h"
 #include "shell/command.h"
 #include "shell/commands/progress.h"
 #include "shell/load_request.h"
@@ -23,6 +25,7 @@ struct send_command {
     struct session *session;
     struct load_request asked;
     struct broker_options brokers;
+    struct cluster_load cluster; /* without a topic: none is named */
     struct topic_writer *writer;
     struct colander_load_sink sink;
     struct colander_family *places;
@@ -199,11 +202,13 @@ set_spread(struct send_command *command, const struct arguments *arguments,
 {
     static const char *const names[] = {"format", "key", "schema",
                                         "partition-by"};
-    const char **texts = calloc(arguments->choice_count + 1, sizeof(*texts));
+    const char **texts = calloc(arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;
 
     if (texts == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a load");
+    if (command->cluster.topic != NULL)
+        texts[count++] = (const char *)command->cluster.text.data;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (size_t j = 0; j < arguments->choice_count; j++) {
             if (strcmp(arguments->choices[j].option->name, names[i]) == 0)
@@ -226,7 +231,7 @@ open_load(struct send_command *command, const struct arguments *arguments,
         code =
             topic_writer_open(&command->brokers.options, &command->writer, err);
     if (code == COLANDER_OK)
-        code = open_family(command, arguments->words[0], err);
+        code = open_family(command, command->brokers.options.address, err);
     if (code == COLANDER_OK)
         code = set_spread(command, arguments, err);
     options->sink = &command->sink;
@@ -263,28 +268,53 @@ conclude(struct send_command *command, enum colander_code code,
     return status;
 }
 
+/* Reads the options, and what the definition of a family says. */
+static enum colander_code
+read_options(struct send_command *command, const struct arguments *arguments,
+             bool is_cluster, struct colander_error *err)
+{
+    enum colander_code code =
+        load_request_read(&command->asked, command->session, arguments, err);
+
+    if (code == COLANDER_OK)
+        code = broker_options_read(&command->brokers, arguments,
+                                   arguments->words[0], err);
+    if (code == COLANDER_OK)
+        code = arguments_number(arguments, "partition-by",
+                                &command->partition_by, err);
+    if (code == COLANDER_OK && command->partition_by == 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--partition-by must be 1 or more");
+    if (code != COLANDER_OK || !is_cluster)
+        return code;
+    code = cluster_load_open(&command->cluster, arguments, &command->asked,
+                             &command->brokers, err);
+    if (command->cluster.family.partition_by > 0)
+        command->partition_by = command->cluster.family.partition_by;
+    command->sink.format = command->cluster.family.format;
+    return code;
+}
+
 static enum session_exit
 run_send(struct session *session, const struct arguments *arguments)
 {
     static const char *const standard_input[] = {"-"};
-    const bool has_files = arguments->word_count > 1;
+    const bool is_cluster = session_is_address(arguments->words[0]);
+    const size_t first = is_cluster ? 2 : 1; /* of the files */
+    const bool has_files = arguments->word_count > first;
     struct send_command command = {.session = session, .partition_by = 1};
     struct colander_error err;
     enum session_exit status;
-    enum colander_code code =
-        load_request_read(&command.asked, session, arguments, &err);
+    enum colander_code code;
 
-    command.sink =
-        (struct colander_load_sink){&command, 0, begin, put, acknowledged};
-    if (code == COLANDER_OK)
-        code = broker_options_read(&command.brokers, arguments,
-                                   arguments->words[0], &err);
-    if (code == COLANDER_OK)
-        code = arguments_number(arguments, "partition-by",
-                                &command.partition_by, &err);
-    if (code == COLANDER_OK && command.partition_by == 0)
-        code = COLANDER_FAIL(&err, COLANDER_INVALID,
-                             "--partition-by must be 1 or more");
+    if (arguments->word_count < first)
+        return session_complain(session, SESSION_USAGE,
+                                "FAMILY is missing: records of the cluster at "
+                                "'%s' are of one",
+                                arguments->words[0]);
+    command.sink = (struct colander_load_sink){&command,     0,   begin, put,
+                                               acknowledged, NULL};
+    code = read_options(&command, arguments, is_cluster, &err);
     command.brokers.options.is_stopped = stop_begin(true);
     progress_begin(&command.progress, session);
     if (code == COLANDER_OK)
@@ -292,14 +322,15 @@ run_send(struct session *session, const struct arguments *arguments)
     stop_cancels(command.load);
     if (code == COLANDER_OK)
         code = colander_load_run(
-            command.load, has_files ? arguments->words + 1 : standard_input,
-            has_files ? arguments->word_count - 1 : 1, &err);
+            command.load, has_files ? arguments->words + first : standard_input,
+            has_files ? arguments->word_count - first : 1, &err);
     stop_end();
     status = conclude(&command, code, &err);
     topic_writer_close(command.writer);
     colander_load_destroy(command.load);
     colander_family_close(command.places);
     broker_options_release(&command.brokers);
+    cluster_load_release(&command.cluster);
     load_request_release(&command.asked);
     colander_buffer_release(&command.key);
     return session_finish(session, status);
@@ -335,12 +366,18 @@ static const struct argument_option options[] = {
 
 const struct command command_send = {
     .name = "load",
-    .words = "kafka://BROKER[:PORT][,...]/TOPIC [FILE...] [OPTION...]",
+    .words = "kafka://BROKER[:PORT][,...]/TOPIC [FILE...] [OPTION...]\n"
+             "       colander load CLUSTER FAMILY [FILE...] [OPTION...]",
     .summary = "send files of JSON, CSV or msgpack to a topic of Kafka",
     .help =
         "Sends records to a topic: those of JSON and msgpack as they are,\n"
         "others as JSON objects. Without a FILE, or with -, reads standard\n"
         "input. A record that cannot be read is rejected, and not sent.\n"
+        "\n"
+        "With the address of a cluster, s3://BUCKET/PREFIX or file:///PATH,\n"
+        "they are sent to the topic of FAMILY. Its definition says what the\n"
+        "options --key, --partition-by and --schema say of a topic, and in\n"
+        "which format they are sent.\n"
         "\n"
         "Ends once brokers have acknowledged all records, each by all "
         "replicas\n"
@@ -350,7 +387,8 @@ const struct command command_send = {
     .examples =
         "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id\n"
         "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id "
-        "--resume\n",
+        "--resume\n"
+        "  colander load s3://bucket/prod tweets tweets.jsonl.gz --resume\n",
     .options = options,
     .store = COMMAND_OPENS,
     .word_count_min = 1,

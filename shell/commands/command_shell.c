@@ -4,6 +4,9 @@
  * SPDX-License-Identifier: MIT
  */
 #include "shell/command.h"
+#ifdef COLANDER_CLUSTER
+#include "shell/cluster_find.h"
+#endif
 #include "shell/entries.h"
 #include "shell/safe_script.h"
 
@@ -174,6 +177,17 @@ open_and_run(struct session *session, const struct arguments *arguments,
     if (code == COLANDER_BUSY &&
         command_run_elsewhere(session, arguments, &status))
         return status;
+#ifdef COLANDER_CLUSTER
+    if (code == COLANDER_NOT_FOUND && session_is_address(arguments->words[0])) {
+        const enum cluster_find found =
+            cluster_find(session, arguments, true, &status);
+
+        if (found == CLUSTER_FIND_RAN)
+            return status;
+        if (found == CLUSTER_FIND_OPEN)
+            code = COLANDER_OK;
+    }
+#endif
     if (code != COLANDER_OK)
         return session_fail(session, &err);
     return session_finish(session, entries_run_task(session, run_task, task));
@@ -240,6 +254,7 @@ const struct command command_shell = {
     .options = options,
     .store = COMMAND_OPENS,
     .goes_elsewhere = true,
+    .reads_clusters = true,
     .word_count_min = 1,
     .word_count_max = SIZE_MAX - 1,
     .option_words = 2,

@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/source.h"
 #include "shell/column_stats.h"
 #include "shell/command.h"
 #include "shell/family_set.h"
@@ -12,6 +13,7 @@
 struct family_stats {
     const char *name;
     struct colander_family *family;
+    bool is_here; /* or else its filters are elsewhere */
     struct colander_family_sizes sizes;
 #ifdef COLANDER_FILTERS
     struct filter_report filters;
@@ -28,8 +30,11 @@ read_family(const struct session *session, struct family_stats *stats,
 
     if (code == COLANDER_OK)
         code = colander_family_sizes(stats->family, &stats->sizes, err);
+    stats->is_here =
+        code == COLANDER_OK &&
+        !colander_store_has_source(colander_family_store(stats->family));
 #ifdef COLANDER_FILTERS
-    if (code == COLANDER_OK)
+    if (stats->is_here)
         code = filter_report_read(&stats->filters, stats->family, err);
 #endif
     if (code == COLANDER_OK)
@@ -77,12 +82,16 @@ print_lines(FILE *file, const struct family_stats *stats, bool is_last,
                 NUMBER_OF(sizes->sst_size, "byte"),
                 NUMBER_OF(sizes->unflushed_size, "byte"));
     add_levels(sizes, &report);
+    if (!stats->is_here)
+        report_line(&report, "filters", "of several stores: not added up");
 #ifdef COLANDER_FILTERS
-    filter_report_add(&stats->filters, &report);
+    else
+        filter_report_add(&stats->filters, &report);
 #endif
-    column_stats_add(stats->columns, sizes->key_count, stats->family, &report);
+    column_stats_add(stats->columns, sizes->key_count,
+                     stats->is_here ? stats->family : NULL, &report);
 #ifdef COLANDER_FILTERS
-    if (is_last)
+    if (is_last && stats->is_here)
         filter_report_add_store(&stats->filters, &report);
 #endif
     if (!is_last)
@@ -127,10 +136,11 @@ print_json(FILE *file, const struct family_stats *stats,
     fields_add_columns(family_size_fields, &stats->sizes, builder);
     add_level_array(&stats->sizes, builder);
 #ifdef COLANDER_FILTERS
-    filter_report_add_columns(&stats->filters, builder);
+    if (stats->is_here)
+        filter_report_add_columns(&stats->filters, builder);
 #endif
-    code =
-        column_stats_add_columns(stats->columns, stats->family, builder, err);
+    code = column_stats_add_columns(
+        stats->columns, stats->is_here ? stats->family : NULL, builder, err);
     if (code == COLANDER_OK)
         code = colander_row_builder_finish(builder, &row, err);
     if (code == COLANDER_OK)

@@ -204,6 +204,8 @@ interpreter_create(struct session *session, size_t memory_size,
             created->is_sandboxed &&
             (session->client == NULL || !session->client->is_trusted);
         created->memory.max = memory_size;
+        if (session->client != NULL && created->is_safe)
+            created->memory.member_max = SANDBOX_MEMBERS;
         created->L = created->is_sandboxed ? sandbox_new_state(&created->memory)
                                            : luaL_newstate();
     }

@@ -9,6 +9,31 @@
 
 #define INSTRUCTIONS                                                           \
     100 /* between two looks: each may copy as much as Lua may hold */
+#define NODE_SIZE ((size_t)24) /* of Lua 5.4, for a member of a table */
+#define MEMBERS_FEW 2048
+
+/* Whether these are the members of a table that are no list: a new block of
+ * 2^n nodes, which no object is. A buffer may happen to have that size. */
+static bool
+are_members(const void *pointer, size_t type, size_t size)
+{
+    const size_t count = size / NODE_SIZE;
+
+    return pointer == NULL && type == 0 && size % NODE_SIZE == 0 &&
+           (count & (count - 1)) == 0;
+}
+
+/* Members whose hashes are equal take a time that grows with the square of
+ * their number when they move to more nodes, in which nothing stops Lua. So
+ * there are not too many, and once the time is over they do not move. */
+static bool
+may_have_members(const struct sandbox_memory *memory, size_t size)
+{
+    const size_t count = size / NODE_SIZE;
+
+    return memory->member_max == 0 || count <= MEMBERS_FEW ||
+           (count <= memory->member_max && !interrupt_happened());
+}
 
 /* Lua's allocator. For a new object `old_size` is a type, not a size. */
 static void *
@@ -17,6 +42,8 @@ allocate(void *data, void *pointer, size_t old_size, size_t size)
     struct sandbox_memory *memory = data;
     void *moved;
 
+    if (are_members(pointer, old_size, size) && !may_have_members(memory, size))
+        return NULL;
     if (pointer == NULL)
         old_size = 0;
     if (size == 0) {

@@ -575,7 +575,7 @@ count_fitting(const struct column_stats *stats)
 
 enum colander_code
 column_stats_add_columns(const struct column_stats *stats,
-                         struct colander_family *family,
+                         struct colander_family *orders,
                          struct colander_row_builder *builder,
                          struct colander_error *err)
 {
@@ -600,7 +600,8 @@ column_stats_add_columns(const struct column_stats *stats,
         colander_row_builder_add(builder, "share",
                                  colander_double((double)column->row_count /
                                                  (double)stats->row_count));
-        code = order_report_add_columns(family, column->path, builder, err);
+        if (orders != NULL)
+            code = order_report_add_columns(orders, column->path, builder, err);
         colander_row_builder_end(builder);
     }
     colander_row_builder_end(builder);

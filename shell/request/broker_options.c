@@ -24,6 +24,27 @@ broker_options_read(struct broker_options *options,
     return COLANDER_OK;
 }
 
+enum colander_code
+broker_options_add(struct broker_options *options,
+                   const struct cluster_texts *first,
+                   struct colander_error *err)
+{
+    const size_t count = options->options.setting_count;
+    const char **all = calloc(first->count + count + 1, sizeof(*all));
+
+    if (all == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for options");
+    for (size_t i = 0; i < first->count; i++)
+        all[i] = first->items[i];
+    for (size_t i = 0; i < count; i++)
+        all[first->count + i] = options->settings[i];
+    free(options->settings);
+    options->settings = all;
+    options->options.settings = all;
+    options->options.setting_count = first->count + count;
+    return COLANDER_OK;
+}
+
 void
 broker_options_release(struct broker_options *options)
 {

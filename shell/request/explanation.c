@@ -282,6 +282,26 @@ add_orders(const struct explanation *explanation, struct report *report)
     colander_buffer_release(&paths);
 }
 
+/* Of a cluster: which partitions and nodes were asked. */
+static void
+add_places(const struct colander_explain *counts, struct report *report)
+{
+    const uint64_t idle = counts->stores_unasked + counts->stores_pruned;
+
+    if (counts->store_count == 0)
+        return;
+    report_line(report, "partitions", "%s: ", THOUSANDS(counts->store_count));
+    report_add_part(report, counts->stores_unasked, "cannot have the key");
+    report_add_part(report, counts->stores_pruned, "have nothing to read");
+    report_add_part(report, counts->store_count - idle, "read");
+    if (counts->nodes_asked == 0)
+        return;
+    report_line(report, "nodes", "%s asked", THOUSANDS(counts->nodes_asked));
+    if (counts->nodes_asked_again > 0)
+        report_add(report, ", %s asked twice",
+                   THOUSANDS(counts->nodes_asked_again));
+}
+
 static void
 add_files(const struct colander_explain *counts, struct report *report)
 {
@@ -358,6 +378,7 @@ explanation_add(const struct explanation *explanation, struct report *report)
 
     add_plan(explanation, report);
     add_reason(explanation, report);
+    add_places(counts, report);
     if (!explanation->request->is_scan)
         add_orders(explanation, report);
     if (counts->plan == COLANDER_PLAN_CANDIDATES) {

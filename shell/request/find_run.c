@@ -1,5 +1,6 @@
 /* See find_run.h. SPDX-License-Identifier: MIT */
 #include "shell/find_run.h"
+#include "columns/source.h"
 #include "core/clock.h"
 #include "shell/interrupt.h"
 
@@ -149,6 +150,35 @@ end_cursor(struct reading *reading)
     reading->cursor = NULL;
 }
 
+/* Whether rows are only counted, and not here. */
+static bool
+counts_elsewhere(const struct find_run *run)
+{
+    const struct request *request = run->request;
+
+    return run->take == NULL && request->expressions == NULL &&
+           request->order == NULL && request->skip == 0 &&
+           request->limit == UINT64_MAX && !request->is_any &&
+           run->missing.count == 0 &&
+           colander_store_has_source(colander_family_store(run->family));
+}
+
+static enum colander_code
+count_elsewhere(struct find_run *run, struct colander_error *err)
+{
+    struct colander_explain counts;
+    uint64_t count;
+    const enum colander_code code =
+        colander_family_count_there(run->family, &run->request->query,
+                                    interrupt_happened, &count, &counts, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    explanation_take_counts(&run->explanation, &counts);
+    run->explanation.row_count += count;
+    return COLANDER_OK;
+}
+
 /* Reads all families, one after another. One that was dropped meanwhile has no
  * rows; a cursor that is open goes on to its end. */
 static enum colander_code
@@ -164,9 +194,12 @@ read_rows(struct reading *reading, struct colander_error *err)
         end_cursor(reading);
         run->family =
             families->families[is_reverse ? families->count - 1 - i : i];
-        code = colander_family_find(run->family, &run->request->query,
-                                    &reading->cursor, err);
-        if (code == COLANDER_OK)
+        if (counts_elsewhere(run))
+            code = count_elsewhere(run, err);
+        else
+            code = colander_family_find(run->family, &run->request->query,
+                                        &reading->cursor, err);
+        if (code == COLANDER_OK && reading->cursor != NULL)
             code = read_cursor(reading, err);
         else if (code == COLANDER_DROPPED && families->is_selection)
             code = COLANDER_OK;

@@ -245,7 +245,7 @@ request_script_run(struct session *session, const char *text)
     struct request_script script = {
         .session = session,
         .text = text,
-        .memory = {.max = MEMORY_SIZE},
+        .memory = {.max = MEMORY_SIZE, .member_max = SANDBOX_MEMBERS},
         .builder = colander_row_builder_create(),
     };
     enum session_exit exit = SESSION_FINE;

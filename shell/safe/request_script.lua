@@ -7,8 +7,9 @@
 --
 -- SPDX-License-Identifier: MIT
 local error, getmetatable, pcall = error, getmetatable, pcall
-local rawget, rawlen, type = rawget, rawlen, type
+local next, rawlen, type = next, rawlen, type
 local find, load_text, rep = string.find, load, string.rep
+local math_integer, sub = math.tointeger, string.sub
 local close, create, wrap = coroutine.close, coroutine.create, coroutine.wrap
 local set, sort = setmetatable, table.sort
 
@@ -30,10 +31,36 @@ function string.find(text, wanted, init)
     return find(text, wanted, init, true)
 end
 
+-- Whether a text of this size would be taken for members of a table (sandbox.c)
+-- that are too many.
+local function is_like_members(size)
+    local count = size // 24
+    return size % 24 == 0 and count & (count - 1) == 0 and count > 2048
+end
+
 -- Lua's, of a text that is not empty.
 function string.rep(text, count, separator)
-    if #text + #(separator or "") == 0 then return "" end
+    local between = separator or ""
+    local number = math_integer(count) or 0
+    if #text + #between == 0 then return "" end
+    if number > 1 and is_like_members(
+        #text * number + #between * (number - 1)) then
+        return rep(text, number - 1, separator) .. between .. text
+    end
     return rep(text, count, separator)
+end
+
+-- Lua's.
+for _, name in pairs {"lower", "reverse", "upper"} do
+    local inner = string[name]
+
+    string[name] = function(text)
+        if type(text) ~= "string" or not is_like_members(#text) then
+            return inner(text)
+        end
+        local first, rest = inner(sub(text, 1, 1)), inner(sub(text, 2))
+        return name == "reverse" and rest .. first or first .. rest
+    end
 end
 
 -- Lua's, of a text.
@@ -44,13 +71,20 @@ function load(chunk, ...)
     return load_text(chunk, ...)
 end
 
--- Lua's, without finalizers.
+-- Lua's, without finalizers and weak references: the collector may look at what
+-- these refer to any number of times. The metatable is a copy, which does not
+-- get them later.
 function setmetatable(table, metatable)
-    if type(metatable) == "table" and rawget(metatable, "__gc") ~= nil then
-        error("a finalizer cannot be set", 2)
+    local copy = metatable
+    if type(metatable) == "table" then
+        copy = {__metatable = metatable}
+        for name, member in next, metatable do copy[name] = member end
+        if copy.__gc ~= nil then error("a finalizer cannot be set", 2) end
+        if copy.__mode ~= nil then error("references cannot be weak", 2) end
     end
-    return set(table, metatable)
+    return set(table, copy)
 end
+getmetatable(_G).__metatable = false
 
 -- Returns what pcall did, or raises the error again.
 local function pass(is_fine, ...)

@@ -32,6 +32,7 @@ struct bench_options {
 typedef void bench_experiment(const struct bench_options *options);
 
 bench_experiment bench_bulk;
+bench_experiment bench_cluster;
 bench_experiment bench_find;
 bench_experiment bench_follow;
 bench_experiment bench_group;

@@ -97,13 +97,14 @@ body_size(const struct bench_http *http, size_t head)
     static const char name[] = "\r\nContent-Length: ";
     const char *at = memmem(http->got.data, head, name, sizeof(name) - 1);
 
-    if (memcmp(http->got.data, "HTTP/1.1 200 ", 13) != 0 || at == NULL)
+    if (at == NULL)
         bench_fail("a reply", (const char *)http->got.data);
     return strtoul(at + sizeof(name) - 1, NULL, 10);
 }
 
-static struct colander_slice
-ask(struct bench_http *http)
+/* Returns whether the status is 200. */
+static bool
+ask(struct bench_http *http, struct colander_slice *body)
 {
     size_t head = 0;
     size_t size = 0;
@@ -119,7 +120,27 @@ ask(struct bench_http *http)
             size = head == 0 ? 0 : head + body_size(http, head);
         }
     }
-    return colander_slice_of(http->got.data + head, size - head);
+    *body = colander_slice_of(http->got.data + head, size - head);
+    return memcmp(http->got.data, "HTTP/1.1 200 ", 13) == 0;
+}
+
+struct colander_slice
+bench_http_ask(struct bench_http *http)
+{
+    struct colander_slice body;
+
+    if (!ask(http, &body))
+        bench_fail("a reply", (const char *)http->got.data);
+    return body;
+}
+
+bool
+bench_http_try(struct bench_http *http, const char *target,
+               struct colander_slice *body)
+{
+    colander_buffer_clear(&http->sent);
+    bench_print(&http->sent, "GET %s HTTP/1.1\r\nHost: store\r\n\r\n", target);
+    return ask(http, body);
 }
 
 struct colander_slice
@@ -127,7 +148,7 @@ bench_http_get(struct bench_http *http, const char *target)
 {
     colander_buffer_clear(&http->sent);
     bench_print(&http->sent, "GET %s HTTP/1.1\r\nHost: store\r\n\r\n", target);
-    return ask(http);
+    return bench_http_ask(http);
 }
 
 struct colander_slice
@@ -140,5 +161,5 @@ bench_http_post(struct bench_http *http, const char *target,
                 "\r\n",
                 target, body.size);
     bench_append(&http->sent, body.data, body.size);
-    return ask(http);
+    return bench_http_ask(http);
 }

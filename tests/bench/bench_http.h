@@ -34,6 +34,13 @@ void bench_http_close(struct bench_http *http);
  * status 200 and its size in its head. Borrowed until the next request. */
 struct colander_slice bench_http_get(struct bench_http *http,
                                      const char *target);
+
+/* Sends the request that the caller has put into http->sent. */
+struct colander_slice bench_http_ask(struct bench_http *http);
+
+/* As bench_http_get, with any status. Returns whether it is 200. */
+bool bench_http_try(struct bench_http *http, const char *target,
+                    struct colander_slice *body);
 struct colander_slice bench_http_post(struct bench_http *http,
                                       const char *target,
                                       struct colander_slice body);

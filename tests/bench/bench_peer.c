@@ -11,6 +11,7 @@
 
 #include <ftw.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 
 #define ASKING 1.5          /* seconds for all questions of a kind, at most; */
@@ -216,7 +217,13 @@ bench_peer_predicate(const struct bench_work_question *question)
         bench_check(colander_path_append_name(
             &path, colander_slice_text(question->column), &bench_error));
         bench_append(&path, "", 1);
-        if (question->how == BENCH_WORK_EQUAL)
+        if (question->how == BENCH_WORK_FROM_TO)
+            predicate = colander_where_between(
+                (const char *)path.data,
+                colander_integer(strtoll(question->value, NULL, 10)),
+                colander_integer(strtoll(question->to, NULL, 10)),
+                &bench_error);
+        else if (question->how == BENCH_WORK_EQUAL)
             predicate = colander_where((const char *)path.data, COLANDER_EQ,
                                        value, &bench_error);
         else

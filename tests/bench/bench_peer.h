@@ -34,6 +34,7 @@ struct bench_peer_way {
         BENCH_PEER_ALL,  /* on every column */
     } indexes;
     int number;
+    bool has_order; /* it is asked for ranges, too */
 };
 
 struct bench_peer {

@@ -20,8 +20,8 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"Colander", BENCH_PEER_ALL, LOAD},
-    {"Colander, load --bulk", BENCH_PEER_ALL, BULK},
+    {"Colander", BENCH_PEER_ALL, LOAD, true},
+    {"Colander, load --bulk", BENCH_PEER_ALL, BULK, true},
 };
 
 static char version[40];

@@ -21,7 +21,7 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"grep", BENCH_PEER_NONE, 0},
+    {"grep", BENCH_PEER_NONE, 0, false},
 };
 
 static void *

@@ -24,7 +24,7 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"LevelDB, scan", BENCH_PEER_NONE, 0},
+    {"LevelDB, scan", BENCH_PEER_NONE, 0, false},
 };
 
 static char version[40];

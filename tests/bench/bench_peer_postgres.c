@@ -3,10 +3,11 @@
  * server.
  *
  * Its ways are those that its manual has for documents: none; an index on one
- * expression; BRIN with Bloom filters of runs of pages on one expression; the
- * extension bloom, a signature of each row over all columns (up to 32, without
- * arrays); and GIN with jsonb_path_ops over the whole document, which indexes
- * whole paths, so that a search in any column asks for each.
+ * expression; BRIN on one expression, with Bloom filters of runs of pages, or
+ * for numbers with their smallest and greatest values; the extension bloom, a
+ * signature of each row over all columns (up to 32, without arrays); and GIN
+ * with jsonb_path_ops over the whole document, which indexes whole paths, so
+ * that a search in any column asks for each.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -36,11 +37,11 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"PostgreSQL, scan", BENCH_PEER_NONE, SCAN},
-    {"PostgreSQL, B-tree on one", BENCH_PEER_ONE, BTREE},
-    {"PostgreSQL, BRIN bloom on one", BENCH_PEER_ONE, BRIN},
-    {"PostgreSQL, bloom on all", BENCH_PEER_ALL, BLOOM},
-    {"PostgreSQL, GIN", BENCH_PEER_ALL, GIN},
+    {"PostgreSQL, scan", BENCH_PEER_NONE, SCAN, true},
+    {"PostgreSQL, B-tree on one", BENCH_PEER_ONE, BTREE, true},
+    {"PostgreSQL, BRIN on one", BENCH_PEER_ONE, BRIN, true},
+    {"PostgreSQL, bloom on all", BENCH_PEER_ALL, BLOOM, false},
+    {"PostgreSQL, GIN", BENCH_PEER_ALL, GIN, false},
 };
 
 /* ------------------------------------------------------------- indexes --- */
@@ -63,6 +64,23 @@ add_text(struct colander_buffer *statement, const char *path)
     bench_print(statement, "')");
 }
 
+/* Adds the number at a path. */
+static void
+add_number(struct colander_buffer *statement, const char *path)
+{
+    bench_print(statement, "(");
+    add_text(statement, path);
+    bench_print(statement, "::bigint)");
+}
+
+/* Whether ranges are asked of the column, and it has numbers. */
+static bool
+has_numbers(const struct bench_work *work, const char *column)
+{
+    return work->about == BENCH_WORK_OF_NUMBERS &&
+           strcmp(column, BENCH_WORK_ADDED_COLUMN) != 0;
+}
+
 /* Creates one more index. Only that of BLOOM has several columns. */
 static void
 make_index(struct peer *peer, const char *const *columns, size_t count)
@@ -76,10 +94,16 @@ make_index(struct peer *peer, const char *const *columns, size_t count)
                 kinds[peer->way]);
     for (size_t i = 0; i < count; i++) {
         bench_print(&statement, i == 0 ? "" : ", ");
-        add_text(&statement, columns[i]);
+        if (has_numbers(peer->work, columns[i]))
+            add_number(&statement, columns[i]);
+        else
+            add_text(&statement, columns[i]);
         peer->indexed[peer->indexed_count++] = columns[i];
     }
-    bench_print(&statement, peer->way == BRIN ? " text_bloom_ops)" : ")");
+    bench_print(&statement, peer->way != BRIN ? ")"
+                            : has_numbers(peer->work, columns[0])
+                                ? " int8_minmax_ops)"
+                                : " text_bloom_ops)");
     if (peer->way == BLOOM) {
         bench_print(&statement, " WITH (length = %zu",
                     bits < BLOOM_BITS_MIN ? BLOOM_BITS_MIN : bits);
@@ -128,6 +152,8 @@ make_indexes(void *it)
         break;
     }
     make_index(peer, &asked[0], 1);
+    if (work->about == BENCH_WORK_OF_NUMBERS)
+        make_index(peer, &asked[1], 1);
 }
 
 static bool
@@ -281,9 +307,13 @@ prepare(void *it, const struct bench_work_question *example)
 
     bench_print(&statement,
                 "DEALLOCATE ALL; SET enable_seqscan = %s;"
-                "PREPARE question(text) AS SELECT doc FROM rows WHERE ",
-                is_guided && has_index(peer, column) ? "off" : "on");
-    if (column == NULL)
+                "PREPARE question(text%s) AS SELECT doc FROM rows WHERE ",
+                is_guided && has_index(peer, column) ? "off" : "on",
+                example->to != NULL ? ", text" : "");
+    if (example->how == BENCH_WORK_FROM_TO) {
+        add_number(&statement, column);
+        bench_print(&statement, " BETWEEN $1::bigint AND $2::bigint");
+    } else if (column == NULL)
         add_any(&statement, peer->way, peer->work);
     else
         add_condition(&statement, peer->way, column);
@@ -295,7 +325,7 @@ ask(void *it, const struct bench_work_question *question)
 {
     const struct peer *peer = it;
 
-    return bench_postgres_ask(peer->connection, "question", question->value);
+    return bench_postgres_ask(peer->connection, "question", question);
 }
 
 const struct bench_peer bench_peer_postgres = {

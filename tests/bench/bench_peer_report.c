@@ -24,6 +24,8 @@ static const char *const sentences[BENCH_PEER_MEASURES] = {
     "a phrase of five rows",
     "a piece of a word of five rows",
     "a word that no row has",
+    "a range of a hundred rows that lie anywhere",
+    "a range of a hundred rows that lie close together",
     "a value or word in the added column, once it has the index it needs",
     "the first answer about an added column",
 };
@@ -85,6 +87,7 @@ static const struct {
     const char *columns;
     struct bench_plot plot;
     const char *text_columns; /* of a work of texts; NULL: the same */
+    const char *number_columns;
 } tables[] = {
     [RATIOS] = {"ratios",
                 "Ratios: how many times Colander's time or bytes each takes. "
@@ -93,25 +96,29 @@ static const struct {
                 "none, chosen;none, other;none, any;added;first",
                 {NULL, BENCH_BARS, NULL, NULL, 0, 0, false},
                 "ratio to Colander;runs as;load;disk;word;phrase;piece;"
-                "none;added;first"},
+                "none;added;first",
+                "ratio to Colander;runs as;load;disk;spread;near;added;first"},
     [TIMES_OF_LOAD] = {"load",
                        "Load: from JSON lines until ready for questions, with "
                        "all indexes.",
                        "load;runs as;seconds;rows/s;MB on disk;% of the JSON",
                        {"load-plot", BENCH_BARS, "way", "seconds to load", 2, 1,
                         false},
+                       NULL,
                        NULL},
     [TIMES_OF_QUESTIONS] = {"questions",
                             "Questions: rows that have a value, in the column "
                             "chosen beforehand, in another, in any; and the "
                             "same for values that no row has. Or rows with a "
-                            "word, a phrase or a piece of a word in a text.",
+                            "word, a phrase or a piece of a word in a text. Or "
+                            "rows with numbers of a range.",
                             "microseconds a question;runs as;chosen;other;any;"
                             "none, chosen;none, other;none, any",
                             {"questions-plot", BENCH_BARS, "way",
                              "microseconds a question", 2, 3, true},
                             "microseconds a question;runs as;word;phrase;piece;"
-                            "none"},
+                            "none",
+                            "microseconds a question;runs as;spread;near"},
     [TIMES_OF_ADDED] = {"added",
                         "A column added: later rows have one more. From the "
                         "start of loading them to the first right answer about "
@@ -120,8 +127,19 @@ static const struct {
                         "a column added;runs as;first answer, ms;index, ms;"
                         "then a question, us",
                         {NULL, BENCH_BARS, NULL, NULL, 0, 0, false},
+                        NULL,
                         NULL},
 };
+
+static const char *
+columns_of(enum table_kind kind, enum bench_work_about about)
+{
+    if (about == BENCH_WORK_OF_TEXTS && tables[kind].text_columns != NULL)
+        return tables[kind].text_columns;
+    if (about == BENCH_WORK_OF_NUMBERS && tables[kind].number_columns != NULL)
+        return tables[kind].number_columns;
+    return tables[kind].columns;
+}
 
 static void
 report_table(struct bench_report *report, enum table_kind kind,
@@ -130,15 +148,12 @@ report_table(struct bench_report *report, enum table_kind kind,
 {
     struct bench_plot plot = tables[kind].plot;
     const bool has_plot = plot.name != NULL;
-    const bool is_of_texts =
-        work->chosen == NULL && tables[kind].text_columns != NULL;
     char plot_name[NAME_SIZE];
     char name[NAME_SIZE];
     struct bench_table table;
 
-    bench_table_init(
-        &table, file_name(name, work, tables[kind].name), tables[kind].title,
-        is_of_texts ? tables[kind].text_columns : tables[kind].columns);
+    bench_table_init(&table, file_name(name, work, tables[kind].name),
+                     tables[kind].title, columns_of(kind, work->about));
     for (size_t i = 0; i < count; i++)
         add_line(&table, kind, work, &figures[i], figures[0].values);
     if (has_plot)
@@ -201,9 +216,16 @@ bench_peer_report(struct bench_report *report, const struct bench_work *work,
                       "rows is that counted beforehand.",
                       work->row_count, (double)work->lines_size / 1e6,
                       work->later_count);
-    if (work->chosen == NULL)
+    if (work->about == BENCH_WORK_OF_TEXTS)
         bench_report_text(report, "Words are looked for in the column `%s`.",
                           BENCH_WORK_TEXT_COLUMN);
+    else if (work->about == BENCH_WORK_OF_NUMBERS)
+        bench_report_text(report,
+                          "Ranges of a hundred rows are looked for in `%s`, "
+                          "whose rows lie anywhere, and in `%s`, whose rows "
+                          "lie close together. A peer with an index on one has "
+                          "it on both.",
+                          work->chosen, work->other);
     else
         report_columns(report, work, figures, count);
     report_table(report, RATIOS, work, figures, count);

@@ -16,9 +16,9 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"RocksDB, scan", BENCH_PEER_NONE, 0},
-    {"RocksDB, index on one", BENCH_PEER_ONE, 0},
-    {"RocksDB, index on all", BENCH_PEER_ALL, 0},
+    {"RocksDB, scan", BENCH_PEER_NONE, 0, false},
+    {"RocksDB, index on one", BENCH_PEER_ONE, 0, false},
+    {"RocksDB, index on all", BENCH_PEER_ALL, 0, false},
 };
 
 static void *

@@ -23,9 +23,9 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"SQLite, scan", BENCH_PEER_NONE, 0},
-    {"SQLite, index on one", BENCH_PEER_ONE, 0},
-    {"SQLite, index on all", BENCH_PEER_ALL, 0},
+    {"SQLite, scan", BENCH_PEER_NONE, 0, true},
+    {"SQLite, index on one", BENCH_PEER_ONE, 0, true},
+    {"SQLite, index on all", BENCH_PEER_ALL, 0, true},
 };
 
 /* ---------------------------------------------------------- open, close --- */
@@ -82,6 +82,9 @@ make_indexes(void *it)
 
     if (peer->indexes == BENCH_PEER_ONE)
         bench_sqlite_index(peer->rows, peer->work->chosen);
+    if (peer->indexes == BENCH_PEER_ONE &&
+        peer->work->about == BENCH_WORK_OF_NUMBERS)
+        bench_sqlite_index(peer->rows, peer->work->other);
     for (size_t i = 0;
          peer->indexes == BENCH_PEER_ALL && i < peer->work->path_count; i++) {
         if (!has_array(peer->work->paths[i]))
@@ -118,6 +121,10 @@ prepare(void *it, const struct bench_work_question *example)
     const struct bench_work *work = peer->work;
 
     bench_sqlite_question_destroy(peer->question);
+    if (example->how == BENCH_WORK_FROM_TO) {
+        peer->question = bench_sqlite_range_prepare(peer->rows, column, true);
+        return;
+    }
     peer->question = column != NULL
                          ? bench_sqlite_question_prepare(peer->rows, &column, 1)
                          : bench_sqlite_question_prepare(
@@ -131,6 +138,14 @@ ask(void *it, const struct bench_work_question *question)
     const struct peer *peer = it;
     const struct colander_value value = colander_text(question->value);
 
+    if (question->how == BENCH_WORK_FROM_TO) {
+        const struct colander_value ends[] = {
+            colander_integer(strtoll(question->value, NULL, 10)),
+            colander_integer(strtoll(question->to, NULL, 10)),
+        };
+
+        return bench_sqlite_read(peer->question, ends, 2, NULL, NULL);
+    }
     return bench_sqlite_ask(peer->question, &value);
 }
 

@@ -25,9 +25,9 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"Tarantool vinyl, scan", BENCH_PEER_NONE, 0},
-    {"Tarantool vinyl, index on one", BENCH_PEER_ONE, 0},
-    {"Tarantool vinyl, index on all", BENCH_PEER_ALL, 0},
+    {"Tarantool vinyl, scan", BENCH_PEER_NONE, 0, false},
+    {"Tarantool vinyl, index on one", BENCH_PEER_ONE, 0, false},
+    {"Tarantool vinyl, index on all", BENCH_PEER_ALL, 0, false},
 };
 
 static char version[80] = "Tarantool";

@@ -2,9 +2,9 @@
  * peers: the same rows and the same questions for Colander and for programs and
  * libraries that such rows are commonly stored in.
  *
- * First generated rows, then those of each file given, then generated texts,
- * for which there are other peers. All files are read before anything is
- * measured, so that an unusable one fails early.
+ * First generated rows, then those of each file given, then generated numbers
+ * and texts. Texts have other peers, and numbers fewer. All files are read
+ * before anything is measured, so that an unusable one fails early.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -65,7 +65,7 @@ static const struct {
 struct experiment {
     const char *directory;
     struct bench_report *report;
-    struct bench_work *works[2 + BENCH_FILES_MAX];
+    struct bench_work *works[3 + BENCH_FILES_MAX];
     size_t work_count;
     struct bench_peer_figures figures[FIGURES_MAX];
     size_t figure_count;
@@ -94,6 +94,8 @@ measure_peer(struct experiment *it, size_t number,
     for (size_t i = 0; !it->is_missing[number] && i < peer->way_count; i++) {
         const char *reason;
 
+        if (work->about == BENCH_WORK_OF_NUMBERS && !peer->ways[i].has_order)
+            continue;
         if (it->figure_count == FIGURES_MAX)
             bench_fail("peers", "too many ways");
         (void)snprintf(directory, sizeof(directory), "%s/peer", it->directory);
@@ -114,7 +116,7 @@ measure(struct experiment *it, struct bench_work *work)
 {
     it->figure_count = 0;
     for (size_t i = 0; i < PEERS; i++) {
-        if (peers[i].is_of_texts == (work->chosen == NULL))
+        if (peers[i].is_of_texts == (work->about == BENCH_WORK_OF_TEXTS))
             measure_peer(it, i, work);
     }
     bench_peer_report(it->report, work, it->figures, it->figure_count);
@@ -140,6 +142,7 @@ prepare(struct experiment *it, const struct bench_options *options)
     add_work(it, bench_work_make(it->directory, rows));
     for (size_t i = 0; i < options->file_count; i++)
         add_work(it, bench_work_read(options, options->files[i]));
+    add_work(it, bench_work_make_numbers(it->directory, rows));
     add_work(it, bench_work_make_texts(it->directory, rows));
 }
 

@@ -154,11 +154,14 @@ bench_postgres_size(PGconn *connection)
 }
 
 uint64_t
-bench_postgres_ask(PGconn *connection, const char *statement, const char *value)
+bench_postgres_ask(PGconn *connection, const char *statement,
+                   const struct bench_work_question *question)
 {
+    const char *const values[] = {question->value, question->to};
     PGresult *result =
-        check(connection,
-              PQexecPrepared(connection, statement, 1, &value, NULL, NULL, 0));
+        check(connection, PQexecPrepared(connection, statement,
+                                         question->to == NULL ? 1 : 2, values,
+                                         NULL, NULL, 0));
     const uint64_t found = (uint64_t)PQntuples(result);
 
     PQclear(result);

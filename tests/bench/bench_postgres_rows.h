@@ -42,9 +42,9 @@ void bench_postgres_settle(struct pg_conn *connection);
 /* Bytes of the table and its indexes. */
 uint64_t bench_postgres_size(struct pg_conn *connection);
 
-/* Reads the rows of a prepared statement with one parameter. Returns how
- * many. */
+/* Reads the rows of a prepared statement whose parameters are the value and, of
+ * a range, its end. Returns how many. */
 uint64_t bench_postgres_ask(struct pg_conn *connection, const char *statement,
-                            const char *value);
+                            const struct bench_work_question *question);
 
 #endif

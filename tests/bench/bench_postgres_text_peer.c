@@ -24,9 +24,9 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"PostgreSQL, GIN of words", BENCH_PEER_ONE, WORDS},
-    {"PostgreSQL, GIN of all words", BENCH_PEER_ALL, ALL_WORDS},
-    {"PostgreSQL, GIN of trigrams", BENCH_PEER_ONE, TRIGRAMS},
+    {"PostgreSQL, GIN of words", BENCH_PEER_ONE, WORDS, false},
+    {"PostgreSQL, GIN of all words", BENCH_PEER_ALL, ALL_WORDS, false},
+    {"PostgreSQL, GIN of trigrams", BENCH_PEER_ONE, TRIGRAMS, false},
 };
 
 static void *
@@ -141,7 +141,7 @@ ask(void *it, const struct bench_work_question *question)
 {
     const struct peer *peer = it;
 
-    return bench_postgres_ask(peer->connection, "question", question->value);
+    return bench_postgres_ask(peer->connection, "question", question);
 }
 
 const struct bench_peer bench_peer_postgres_texts = {

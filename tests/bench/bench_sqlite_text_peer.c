@@ -31,8 +31,8 @@ struct peer {
 };
 
 static const struct bench_peer_way ways[] = {
-    {"SQLite, FTS5 unicode61", BENCH_PEER_ONE, WORDS},
-    {"SQLite, FTS5 trigram", BENCH_PEER_ONE, TRIGRAMS},
+    {"SQLite, FTS5 unicode61", BENCH_PEER_ONE, WORDS, false},
+    {"SQLite, FTS5 trigram", BENCH_PEER_ONE, TRIGRAMS, false},
 };
 
 static _Noreturn void

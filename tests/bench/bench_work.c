@@ -17,6 +17,9 @@
 #define LATER_MIN 20
 #define LATER_MAX 10000
 #define LATER_SHARE 100 /* later rows are one hundredth */
+#define NUMBER_SHIFT 24 /* of random bits: numbers have 40 */
+#define NEAR_STEP 10    /* from row to row, and what is added */
+#define NEAR_NOISE 1000
 
 static struct bench_work *
 create(const char *directory, char *name)
@@ -121,6 +124,7 @@ bench_work_make_texts(const char *directory, uint64_t rows)
     FILE *file = bench_open_new(work->lines_path);
     char text[BENCH_TEXT_SIZE];
 
+    work->about = BENCH_WORK_OF_TEXTS;
     work->key_name = "id";
     work->key_at = strlen("{\"id\":");
     work->row_count = rows;
@@ -137,6 +141,43 @@ bench_work_make_texts(const char *directory, uint64_t rows)
     add_later(work);
     bench_text_rows_destroy(texts);
     bench_work_pick_texts(work);
+    return work;
+}
+
+struct bench_work *
+bench_work_make_numbers(const char *directory, uint64_t rows)
+{
+    static const char *const paths[] = {"user", "spread", "near", "text"};
+    struct bench_work *work = create(directory, bench_copy("numbers"));
+    int64_t *spread = bench_allocate(rows, sizeof(*spread));
+    int64_t *near = bench_allocate(rows, sizeof(*near));
+    FILE *file = bench_open_new(work->lines_path);
+
+    work->about = BENCH_WORK_OF_NUMBERS;
+    work->key_name = "id";
+    work->key_at = strlen("{\"id\":");
+    work->row_count = rows;
+    work->chosen = bench_copy(paths[1]);
+    work->other = bench_copy(paths[2]);
+    for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+        work->paths[work->path_count++] = bench_copy(paths[i]);
+    for (uint64_t i = 0; i < rows; i++) {
+        spread[i] = (int64_t)(bench_mix(i) >> NUMBER_SHIFT);
+        near[i] = (int64_t)(i * NEAR_STEP + bench_mix(~i) % NEAR_NOISE);
+        (void)fprintf(file,
+                      "{\"id\":%" PRIu64 ",\"user\":\"user%" PRIu64
+                      "\",\"spread\":%" PRId64 ",\"near\":%" PRId64
+                      ",\"text\":\"%016" PRIx64 "%016" PRIx64 "\"}\n",
+                      UINT64_C(1000000000) + i, bench_mix(i) % 50000, spread[i],
+                      near[i], bench_mix(i * 3), bench_mix(i * 5));
+    }
+    bench_close_written(file, work->lines_path);
+    add_later(work);
+    bench_work_pick_ranges(work, BENCH_WORK_SPREAD, work->chosen, spread);
+    bench_work_pick_ranges(work, BENCH_WORK_NEAR, work->other, near);
+    bench_work_pick_added(work);
+    free(spread);
+    free(near);
     return work;
 }
 
@@ -204,8 +245,10 @@ void
 bench_work_release(struct bench_work *work)
 {
     for (unsigned kind = 0; kind < BENCH_WORK_KINDS; kind++) {
-        for (size_t i = 0; i < work->kinds[kind].count; i++)
+        for (size_t i = 0; i < work->kinds[kind].count; i++) {
             free(work->kinds[kind].questions[i].value);
+            free(work->kinds[kind].questions[i].to);
+        }
     }
     for (size_t i = 0; i < work->path_count; i++)
         free(work->paths[i]);

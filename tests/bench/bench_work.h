@@ -31,7 +31,10 @@ enum bench_work_kind {
     BENCH_WORK_PHRASE,
     BENCH_WORK_PIECE,
     BENCH_WORK_ABSENT_WORD,
-    BENCH_WORK_ADDED, /* the column that only later rows have */
+    BENCH_WORK_SPREAD, /* of numbers only: a range of a hundred rows that lie
+                        * anywhere, */
+    BENCH_WORK_NEAR,   /* and of rows that lie close together */
+    BENCH_WORK_ADDED,  /* the column that only later rows have */
     BENCH_WORK_KINDS
 };
 
@@ -39,6 +42,7 @@ enum bench_work_how {
     BENCH_WORK_EQUAL,     /* to a value */
     BENCH_WORK_HAS_WORDS, /* one after the other, whatever their case */
     BENCH_WORK_HAS_PIECE,
+    BENCH_WORK_FROM_TO, /* integers, both included */
 };
 
 struct bench_work_question {
@@ -46,6 +50,7 @@ struct bench_work_question {
     const char *column; /* the name of one at the top of the row; NULL: any, at
                          * any depth */
     char *value;        /* text; owned by the work */
+    char *to;           /* the end of a range; owned; NULL: there is none */
     uint64_t expected;  /* rows */
 };
 
@@ -55,7 +60,14 @@ struct bench_work_questions {
     size_t count;
 };
 
+enum bench_work_about {
+    BENCH_WORK_OF_VALUES,
+    BENCH_WORK_OF_TEXTS,
+    BENCH_WORK_OF_NUMBERS,
+};
+
 struct bench_work {
+    enum bench_work_about about;
     char *name;           /* a word, for names of files; owned */
     const char *key_name; /* of the first column of each line */
     size_t key_at;        /* bytes of a line before the key */
@@ -64,7 +76,7 @@ struct bench_work {
     char lines_path[4200];
     char later_path[4200]; /* rows with one more column */
     uint64_t lines_size;   /* bytes */
-    char *chosen;          /* columns; owned; NULL: a work of texts */
+    char *chosen;          /* columns; owned; NULL: of texts */
     char *other;
 
     /* The paths of scalars, without the key, as in bench_scalars.h, in the
@@ -84,6 +96,10 @@ struct bench_work *bench_work_make(const char *directory, uint64_t rows);
 #define BENCH_WORK_TEXT_COLUMN "text"
 struct bench_work *bench_work_make_texts(const char *directory, uint64_t rows);
 
+/* Made rows with two columns of numbers, and questions about ranges. */
+struct bench_work *bench_work_make_numbers(const char *directory,
+                                           uint64_t rows);
+
 /* The rows of a file, as bench_data_read reads them. */
 struct bench_work *bench_work_read(const struct bench_options *options,
                                    const char *path);
@@ -101,8 +117,12 @@ int64_t bench_work_key(const struct bench_work *work,
 #define BENCH_WORK_ADDED_ROWS 5 /* of a value */
 
 /* Sets paths and questions, and the columns asked about if the work has none;
- * or, for a work of texts, questions. Only bench_work.c calls them. */
+ * or, for a work of texts, questions; or questions about a column with these
+ * values, which are sorted. Only bench_work.c calls them. */
 void bench_work_pick(struct bench_work *work);
 void bench_work_pick_texts(struct bench_work *work);
+void bench_work_pick_ranges(struct bench_work *work, enum bench_work_kind kind,
+                            const char *column, int64_t *values);
+void bench_work_pick_added(struct bench_work *work);
 
 #endif

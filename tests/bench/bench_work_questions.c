@@ -17,6 +17,7 @@
 
 #define ROWS_WANTED 5 /* of a value */
 #define FEW_ROWS 20
+#define ROWS_OF_RANGE 100
 #define VALUE_SIZE_MAX 500 /* bytes; longer texts are not asked about */
 
 /* A text in a row. */
@@ -234,8 +235,12 @@ static void
 add_question(struct bench_work_questions *questions, const char *column,
              char *value, uint64_t expected)
 {
-    questions->questions[questions->count++] =
-        (struct bench_work_question){BENCH_WORK_EQUAL, column, value, expected};
+    questions->questions[questions->count++] = (struct bench_work_question){
+        .how = BENCH_WORK_EQUAL,
+        .column = column,
+        .value = value,
+        .expected = expected,
+    };
 }
 
 /* Picks the values of a kind. */
@@ -288,8 +293,8 @@ pick_absent(struct bench_work *work, enum bench_work_kind kind,
     }
 }
 
-static void
-pick_added(struct bench_work *work)
+void
+bench_work_pick_added(struct bench_work *work)
 {
     for (uint64_t i = 0; i < work->later_count / BENCH_WORK_ADDED_ROWS &&
                          i < BENCH_WORK_QUESTIONS_MAX;
@@ -330,7 +335,7 @@ bench_work_pick(struct bench_work *work)
     pick_absent(work, BENCH_WORK_ABSENT_CHOSEN, work->chosen);
     pick_absent(work, BENCH_WORK_ABSENT_OTHER, work->other);
     pick_absent(work, BENCH_WORK_ABSENT_ANY, NULL);
-    pick_added(work);
+    bench_work_pick_added(work);
     bench_progress("%s", "");
     bench_unmap(it.lines);
     colander_json_reader_destroy(it.reader);
@@ -381,4 +386,48 @@ bench_work_pick_texts(struct bench_work *work)
     pick_made(work, BENCH_WORK_ABSENT_WORD, BENCH_WORK_HAS_WORDS, column, 0);
     pick_made(work, BENCH_WORK_ADDED, BENCH_WORK_HAS_WORDS,
               BENCH_WORK_ADDED_COLUMN, BENCH_WORK_ADDED_ROWS);
+}
+
+/* -------------------------------------------------------------- numbers --- */
+
+static int
+compare_numbers(const void *a, const void *b)
+{
+    const int64_t left = *(const int64_t *)a;
+    const int64_t right = *(const int64_t *)b;
+
+    return (left > right) - (left < right);
+}
+
+static char *
+number_text(int64_t number)
+{
+    char text[40];
+
+    (void)snprintf(text, sizeof(text), "%" PRId64, number);
+    return bench_copy(text);
+}
+
+void
+bench_work_pick_ranges(struct bench_work *work, enum bench_work_kind kind,
+                       const char *column, int64_t *values)
+{
+    struct bench_work_questions *questions = &work->kinds[kind];
+    const uint64_t rows = work->row_count;
+    const uint64_t wanted = rows / 2 < ROWS_OF_RANGE ? rows / 2 : ROWS_OF_RANGE;
+
+    qsort(values, rows, sizeof(*values), compare_numbers);
+    for (uint64_t i = 0; i < BENCH_WORK_QUESTIONS_MAX; i++) {
+        uint64_t start = bench_mix(i) % (rows - wanted);
+        uint64_t end = start + wanted;
+
+        while (start > 0 && values[start - 1] == values[start])
+            start--;
+        while (end < rows && values[end] == values[end - 1])
+            end++;
+        add_question(questions, column, number_text(values[start]),
+                     end - start);
+        questions->questions[i].how = BENCH_WORK_FROM_TO;
+        questions->questions[i].to = number_text(values[end - 1]);
+    }
 }

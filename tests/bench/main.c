@@ -22,6 +22,10 @@ static const struct experiment {
 } experiments[] = {
     {"bulk", bench_bulk, "a first load by a bulk, against batches of puts",
      2000},
+#if defined(COLANDER_CLUSTER) && defined(COLANDER_SERVER)
+    {"cluster", bench_cluster, "1 to 32 nodes, what they use, and failures",
+     2000},
+#endif
     {"find", bench_find, "rows by a value, against a hand-made index", 2000},
 #ifdef COLANDER_CLUSTER
     {"follow", bench_follow, "records of a topic, against lines of a file",

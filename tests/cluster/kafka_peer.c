@@ -10,6 +10,8 @@
  *     trim TOPIC PARTITION OFFSET   removes what is before, of real brokers
  *     put TOPIC PARTITION FILE      a record for each line
  *     op TOPIC PARTITION FILE OP    the same with a header op
+ *     ops TOPIC PARTITION FILE      the same, each line with its own before a
+ *                                   space; "null KEY" is as below
  *     null TOPIC PARTITION [KEY]    a record without a value
  *     many TOPIC PARTITION FIRST COUNT SIZE   records with _key, n and a text
  *     error API CODE COUNT          answers the next requests with it
@@ -74,14 +76,47 @@ put(const char *topic, int partition, const char *value, size_t size)
 }
 
 static void
-put_file(const char *topic, int partition, const char *path)
+put_null(const char *topic, int partition, const char *its_key)
+{
+    key = its_key;
+    put(topic, partition, NULL, 0);
+    key = "";
+}
+
+/* Puts what the line says: "OP RECORD" or "null KEY". */
+static void
+put_operation(const char *topic, int partition, char *line)
+{
+    char *record = strchr(line, ' ');
+
+    if (record == NULL) {
+        has_failed = true;
+        return;
+    }
+    *record++ = '\0';
+    if (strcmp(line, "null") == 0) {
+        put_null(topic, partition, record);
+        return;
+    }
+    operation = line;
+    put(topic, partition, record, strlen(record));
+    operation = "";
+}
+
+static void
+put_file(const char *topic, int partition, const char *path, bool has_ops)
 {
     static char line[RECORD_MAX];
     FILE *file = fopen(path, "r");
 
     has_failed |= file == NULL;
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL)
-        put(topic, partition, line, strcspn(line, "\n"));
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        line[strcspn(line, "\n")] = '\0';
+        if (has_ops)
+            put_operation(topic, partition, line);
+        else
+            put(topic, partition, line, strlen(line));
+    }
     if (file != NULL)
         fclose(file);
 }
@@ -243,19 +278,19 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
         has_failed =
             rd_kafka_mock_topic_create(cluster, word, (int)numbers[0], 1) != 0;
     else if (sscanf(line, "put %299s %ld %299s", word, &numbers[0], text) == 3)
-        put_file(word, (int)numbers[0], text);
+        put_file(word, (int)numbers[0], text, false);
+    else if (sscanf(line, "ops %299s %ld %299s", word, &numbers[0], text) == 3)
+        put_file(word, (int)numbers[0], text, true);
     else if (sscanf(line, "op %299s %ld %299s %99s", word, &numbers[0], text,
                     extra) == 4) {
         operation = extra;
-        put_file(word, (int)numbers[0], text);
+        put_file(word, (int)numbers[0], text, false);
         operation = "";
     } else if (sscanf(line, "null %299s %ld %99s", word, &numbers[0], extra) >=
-               2) {
-        key = extra;
-        put(word, (int)numbers[0], NULL, 0);
-        key = "";
-    } else if (sscanf(line, "many %299s %ld %ld %ld %ld", word, &numbers[0],
-                      &numbers[1], &numbers[2], &numbers[3]) == 5)
+               2)
+        put_null(word, (int)numbers[0], extra);
+    else if (sscanf(line, "many %299s %ld %ld %ld %ld", word, &numbers[0],
+                    &numbers[1], &numbers[2], &numbers[3]) == 5)
         put_many(word, (int)numbers[0], numbers[1], numbers[2],
                  (int)numbers[3]);
     else if (sscanf(line, "error %299s %ld %ld", word, &numbers[0],

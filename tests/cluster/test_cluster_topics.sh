@@ -27,6 +27,8 @@ settings() {
 [ "$(settings prod.readings)" = \
     'cleanup.policy=delete min.insync.replicas=2 retention.ms=604800000 ' ] ||
     complain "prod.readings has $(settings prod.readings)"
+[ "$(settings prod-members)" = 'cleanup.policy=delete min.insync.replicas=2 retention.ms=3600000 segment.ms=3600000 ' ] ||
+    complain "prod-members has $(settings prod-members)"
 
 # --- a topic that is there
 run 0 cluster family "$address" readings --partitions 2 --schema sensor
@@ -51,13 +53,35 @@ run 0 cluster family "$address" one --partitions 1 --log-replicas 1 \
 prints_some '^topic +prod.one, created: 1 partition on 1 broker$'
 prints_some '^note +a broker that is lost takes its records with it'
 [ "$(settings prod.one)" = \
-    'cleanup.policy=delete min.insync.replicas=1 retention.ms=129600000 ' ] ||
+    'cleanup.policy=delete min.insync.replicas=1 retention.ms=129600000 segment.ms=129600000 ' ] ||
     complain "prod.one has $(settings prod.one)"
 run 4 cluster family "$address" four --partitions 1 --log-replicas 4
 says_some "cannot create topic 'prod.four': .*INVALID_REPLICATION_FACTOR"
 run 0 cluster family "$address" many --partitions 64 --replicas 1 --key id
-run 0 cluster status "$address"
+run 1 cluster status "$address"
 [ "$(grep -c '^  00[0-9]* ' "$work/out")" = 70 ] || complain "$(cat "$work/out")"
+
+# --- a checkpoint that is too old for how long brokers keep records
+run 0 cluster family "$address" short --partitions 1 --replicas 1 --key id \
+    --log-retention 30s
+echo '{"id":1}' >one.jsonl
+run 0 load "kafka://$brokers/prod.short" one.jsonl --key id
+"$COLANDER" serve "$address" --dir node --checkpoint 1s >serve.out 2>&1 &
+node=$!
+for ((tries = 0; tries < 300; tries++)); do
+    "$COLANDER" cluster status "$address" --json >"$work/out"
+    ! grep -q '"short".*"checkpoint":{"number":2,"offset":1,' "$work/out" || break
+    sleep 0.1
+done
+kill -9 "$node"
+wait "$node" 2>/dev/null
+prints_some '"family":"short","topic":"prod.short","retention_ms":30000,'
+sleep 11
+run 1 cluster status "$address"
+! grep '^missing.*checkpoint' "$work/out" || complain "it has all: $(cat "$work/out")"
+run 0 load "kafka://$brokers/prod.short" one.jsonl --key id --place other
+run 1 cluster status "$address"
+prints_some '^missing +short/0000: its newest checkpoint is 1[1-9] seconds old, and brokers keep records for 30 seconds: .* retention.ms of topic prod.short$'
 
 # --- brokers that want TLS and a password
 cat >settings <<END_OF_SETTINGS
@@ -69,7 +93,7 @@ run 0 cluster create "file://$work/secure" --log "kafka://$secure_brokers" \
     --settings settings --set security.protocol=sasl_ssl \
     --set sasl.mechanisms=PLAIN
 run 0 cluster family "file://$work/secure" f --partitions 2 --settings settings
-run 0 cluster status "file://$work/secure" --settings settings
+run 1 cluster status "file://$work/secure" --settings settings
 prints_some '^  0001 +no checkpoint; the log has offsets 0 to 0$'
 ! grep -r secret secure || complain 'a secret was kept'
 run 4 cluster status "file://$work/secure"

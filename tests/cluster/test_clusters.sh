@@ -81,6 +81,12 @@ family 2 --format csv
 says_some "the format must be json or msgpack, not 'csv'"
 family 2 --on-duplicate other
 says_some 'on-duplicate must be replace'
+family 2 --partition at
+says_some "'?--partition"
+family 2 --record-size 1000
+says_some 'record size must be 1024 to 33554432 bytes, not 1000'
+family 2 --record-size 5g
+says_some 'record size must be 1024 to 33554432 bytes, not '
 family 2 --replicas 0
 says_some 'replicas must be 1 to 100, not 0'
 family 2 --log-retention soon
@@ -106,10 +112,13 @@ grep -q '"key":\["id","at"\],"partition_by":1,' "$place"/families/tweets-*.json 
     complain "$(cat "$place"/families/*)"
 grep -q -- '-- a schema of our own\\nreturn' "$place"/families/tweets-*.json ||
     complain "$(cat "$place"/families/*)"
-family 0 --schema "$work/own.lua" --type at=time --partitions 4 --key id,at
+family 0 --schema "$work/own.lua" --type at=time --partitions 4 --key id,at \
+    --record-size 8m
 prints_some '^family +tweets, was defined so before$'
 family 1 --schema "$work/own.lua" --replicas 1 --on-duplicate keep
 says_some "defined otherwise, .*: replicas is '2', not '1', on_duplicate is 'replace', not 'keep', types is 'at=time', not ''"
+family 1 --schema "$work/own.lua" --type at=time --record-size 1m
+says_some "defined otherwise, .*: record_size is '8388608', not '1048576'"
 [ "$(ls "$place/families" | wc -l)" = 1 ] || complain "$(ls "$place/families")"
 
 # --- retain
@@ -155,23 +164,32 @@ brokers topic empty 1
 run 0 cluster family "$address" empty --topic empty
 run 0 backup "$store" "$address/partitions/tweets/0001"
 run 0 backup "$store" "$address/partitions/tweets/0001"
-run 0 cluster status "$address"
+run 1 cluster status "$address" # there is no node
+says 'colander: cluster: something is missing'
 sed -Ei 's/of 2[^ ]+Z \([0-9]+ (second|minute)s? ago\), [0-9.]+ (kB|bytes)/of TIME/' \
     "$work/out"
 prints "cluster  prod, 2 families
 log      kafka://$brokers
+nodes    none alive
 family   empty: topic empty, 1 partition, 2 replicas
   0000   no checkpoint; the log has offsets 0 to 0
 family   tweets: topic tweets, 4 partitions, 2 replicas, key id,at
   0000   no checkpoint; the log has offsets 0 to 0
-  0001   checkpoint 000002 of TIME; the log has offsets 0 to 0
+  0001   checkpoint at 1 of TIME; the log has offsets 0 to 0
   0002   no checkpoint; the log has offsets 0 to 2
-  0003   no checkpoint; the log has offsets 0 to 0"
-run 0 cluster status "$address" --json
+  0003   no checkpoint; the log has offsets 0 to 0
+missing  no node is alive, so no find is answered: start one with colander \
+serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"
+run 1 cluster status "$address" --json
 sed -Ei 's/"made":"2[^"]+Z","bytes":[0-9]+/"made":TIME/' "$work/out"
-prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members"}
-{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0}]}
-{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0},{"partition":1,"checkpoint":{"number":2,"made":TIME},"low":0,"high":0},{"partition":2,"low":0,"high":2},{"partition":3,"low":0,"high":0}]}'
+prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members","nodes":[]}
+{"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]}]}
+{"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]},{"partition":1,"checkpoint":{"number":2,"offset":1,"made":TIME},"low":0,"high":0,"nodes":[]},{"partition":2,"low":0,"high":2,"nodes":[]},{"partition":3,"low":0,"high":0,"nodes":[]}]}
+{"missing":["no node is alive, so no find is answered: start one with colander serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"]}'
+run 2 cluster status "$address" --wait 0s
+says_some '--wait must be a time such as 10s, at most ten minutes'
+run 2 cluster status "$address" --wait 11m
+says_some '--wait must be a time such as 10s, at most ten minutes'
 
 # --- damage
 list=$(ls "$place"/partitions/tweets/0001/backups/*2-*)
@@ -179,21 +197,22 @@ printf x | dd of="$list" bs=1 seek=20 conv=notrunc 2>"$work/hello"
 printf ' ' >>"$(ls "$place"/families/empty-*)"
 run 4 cluster status "$address"
 prints_some "^family +empty: 'families/empty-.*.json' is damaged: it has other"
-prints_some "^  0001 +checkpoint 000002 of .*, 'backups/.*' is damaged: .*; the log"
+prints_some "^  0001 +checkpoint at 1 of .*, 'backups/.*' is damaged: .*; the log"
 says 'colander: cluster: something could not be read'
 run 4 cluster status "$address" --json
 grep -q '^{"family":"empty","problem":".*damaged' "$work/out" ||
     complain "$(cat "$work/out")"
 rm "$place"/families/empty-* "$list"
 run 0 cluster family "$address" empty --topic empty
-run 0 cluster status "$address"
-prints_some "^  0001 +checkpoint 000001 of "
+run 1 cluster status "$address"
+prints_some "^  0001 +checkpoint at 0 of "
 
 # --- no broker answers
 stop_brokers
 run 4 cluster status "$address"
 prints_some "^  log +127.0.0.1:.*cannot find topic 'empty'"
 prints_some '^  log +not asked, as no broker answers$'
+prints_some "^nodes +topic 'prod-members' could not be read"
 prints_some '^  0002 +no checkpoint$'
 
 # --- a cluster of a newer version

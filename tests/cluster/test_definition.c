@@ -125,7 +125,33 @@ TEST(a_definition_may_be_written_by_hand)
     OK(cluster_family_decode(&family, colander_slice_text(json), why()));
     assert_null(family.schema);
     assert_int_equal(family.key.count, 0);
+    assert_int_equal(family.record_size, 0);
     cluster_family_release(&family);
+}
+
+/* A record size that is the usual one is left out. */
+TEST(a_family_may_have_a_record_size)
+{
+    struct cluster_family family = some_family();
+    struct cluster_family read = {.name = NULL};
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer json;
+
+    family.record_size = 5000;
+    json = encode_family(&family);
+    OK(colander_buffer_append(&json, "", 1, why()));
+    assert_non_null(strstr((const char *)json.data,
+                           "\"keep\",\"record_size\":5000,\"types\""));
+    json.size--;
+    OK(cluster_family_decode(&read, colander_buffer_slice(&json), why()));
+    assert_int_equal(read.record_size, 5000);
+    family.record_size = 0;
+    OK(definition_differences(&read, &family, &text, why()));
+    ASSERT_SAME(colander_buffer_slice(&text),
+                colander_slice_text("record_size is '5000', not '8388608'"));
+    colander_buffer_release(&text);
+    colander_buffer_release(&json);
+    cluster_family_release(&read);
 }
 
 /* ------------------------------------------------------------- refusals --- */
@@ -215,6 +241,8 @@ TEST(wrong_members_are_corrupt)
         {"0123456789abcdef", "0123456789abcdeg"},
         {"prod.air_quality", "prod/air_quality"},
         {"prod.air_quality", "a,b"},
+        {"\"types\"", "\"record_size\":1023,\"types\""},
+        {"\"types\"", "\"record_size\":33554433,\"types\""},
     };
 
     for (size_t i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)

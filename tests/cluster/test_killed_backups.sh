@@ -1,6 +1,7 @@
 #!/bin/bash
 # Backups whose program or server is killed: each is there as a whole, or not.
-# COLANDER_RUNS says how many are killed, COLANDER_SEED repeats a run.
+# COLANDER_RUNS says how many are killed at each address, COLANDER_SEED repeats a
+# run. With $S3_SERVER only a bucket of that server is an address.
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
@@ -11,6 +12,7 @@ export AWS_MAX_ATTEMPTS=4
 runs=${COLANDER_RUNS:-6}
 seed=${COLANDER_SEED:-$RANDOM$RANDOM}
 RANDOM=$((seed % 32768))
+server_kills=0
 ends=() # how many ended with each status
 
 # check_all ADDRESS: each backup is whole, none that was reported is missing, and
@@ -36,7 +38,9 @@ pause() {
     sleep "$((now / 1000)).$(printf %03d $((now % 1000)))"
 }
 
-for address in "file://$work/directory" s3://bucket/prefix; do
+addresses=(s3://bucket/prefix)
+[ -n "${S3_SERVER:-}" ] || addresses+=("file://$work/directory")
+for address in "${addresses[@]}"; do
     rm -rf "$store"
     load 1 500
     rows=500
@@ -57,6 +61,7 @@ for address in "file://$work/directory" s3://bucket/prefix; do
         pause $((2 * took / 1000000))
         if [[ $address == s3:* && $((i % 2)) = 1 ]]; then
             stop_server
+            server_kills=$((server_kills + 1))
             pause 300
             start_server --directory "$work/objects" --pages 5
         else
@@ -77,6 +82,7 @@ for address in "file://$work/directory" s3://bucket/prefix; do
     restores "$address" >"$work/got"
     rows "$store" | cmp -s - "$work/got" || complain 'it has other rows'
 done
-echo "exit 0: ${ends[0]:-0}, 4: ${ends[4]:-0}, killed: ${ends[137]:-0}"
+echo "exit 0: ${ends[0]:-0}, 4: ${ends[4]:-0}, killed: ${ends[137]:-0}, \
+servers killed: $server_kills"
 [ "$failures" = 0 ] || echo "COLANDER_SEED=$seed" >&2
 finish

@@ -112,7 +112,7 @@ make_stores(struct maker *makers, const char *path, const char *address)
                       &made, why()));
     OK(colander_store_close(store, why()));
     for (unsigned i = 1; i < MAKERS; i++)
-        OK(cluster_restore(address, 0, makers[i].store, &made, why()));
+        OK(cluster_restore(address, 0, makers[i].store, NULL, &made, why()));
 }
 
 static void

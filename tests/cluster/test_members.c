@@ -12,6 +12,7 @@
 #include "support/random.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <time.h>
 
 #define SAY_MS 50
@@ -20,6 +21,13 @@
 
 static const char *const settings[] = {"fetch.wait.max.ms=20",
                                        "topic.metadata.propagation.max.ms=500"};
+
+static void
+speak(struct members *members, const char *text, const char *details)
+{
+    OK(members_say(members, colander_slice_text(text),
+                   colander_slice_text(details), why()));
+}
 
 static struct members *
 join_for(const struct mock_brokers *it, const char *name, const char *text,
@@ -35,7 +43,8 @@ join_for(const struct mock_brokers *it, const char *name, const char *text,
     struct members *members;
 
     OK(members_open(&options, &members, why()));
-    OK(members_say(members, colander_slice_text(text), why()));
+    if (text != NULL)
+        speak(members, text, "");
     return members;
 }
 
@@ -307,7 +316,7 @@ TEST(members_see_each_other_come_and_go)
     wait_list(members[2], "a*=2 b=0 c=1");
     for (size_t i = 0; i < 3; i++)
         wait_settled(members[i], true);
-    OK(members_say(members[1], colander_slice_text("partitions"), why()));
+    speak(members[1], "partitions", "");
     wait_list(members[0], "a=2 b*=0 c=partitions");
 
     members[3] = join_patient(&it, "d", "3");
@@ -323,6 +332,84 @@ TEST(members_see_each_other_come_and_go)
     wait_problem(members[3], "");
     members_close(members[3]);
     members_close(NULL);
+    rd_kafka_destroy(it.client);
+}
+
+/* Numbers that change all the time must not make records. */
+TEST(details_wait_for_the_next_record)
+{
+    struct members *members[2];
+    struct members_state before;
+    struct members_state now;
+    struct mock_brokers it;
+
+    start(&it);
+    members[0] = join_for(&it, "a", "text ", 3600000, UINT_MAX);
+    members[1] = join_patient(&it, "b", "");
+    wait_list(members[1], "a=text  b*=");
+    members_state(members[1], &before);
+    for (int i = 0; i < 20; i++) {
+        speak(members[0], "text ", i % 2 == 0 ? "1" : "2");
+        nap();
+    }
+    assert_string_equal(list_of(members[1]), "a=text  b*=");
+    members_state(members[1], &now);
+    assert_true(now.heard - before.heard <= 5); /* b, twice a second */
+    speak(members[0], "text, ", "3");
+    wait_list(members[1], "a=text, 3 b*=");
+    members_close(members[0]);
+    members_close(members[1]);
+    rd_kafka_destroy(it.client);
+}
+
+/* It hears who is there, and no one hears it. */
+TEST(a_listener_is_not_a_member)
+{
+    const struct member_record killed = record_of("k", "long ago");
+    struct members *members[2];
+    struct members *listener;
+    struct members_state now;
+    struct mock_brokers it;
+
+    start(&it);
+    listener = join_for(&it, NULL, NULL, 3600000, UINT_MAX);
+    wait_settled(listener, true); /* no one was there: that is known at once */
+    assert_string_equal(list_of(listener), "");
+    members_close(listener);
+
+    members[0] = join_patient(&it, "a", "0");
+    members[1] = join_patient(&it, "b", "1");
+    wait_list(members[0], "a*=0 b=1");
+    listener = join_for(&it, NULL, NULL, 3600000, UINT_MAX);
+    wait_settled(listener, true); /* once both have spoken again */
+    assert_string_equal(list_of(listener), "a=0 b=1");
+    members_state(listener, &now);
+    assert_string_equal(now.problem, "");
+    assert_string_equal(list_of(members[0]), "a*=0 b=1");
+    members_close(listener);
+
+    send_record(&it, &killed);
+    listener = join_for(&it, NULL, NULL, 1000, UINT_MAX);
+    wait_settled(listener, true); /* after two seconds */
+    assert_string_equal(list_of(listener), "a=0 b=1");
+    members_close(listener);
+    members_close(members[0]);
+    members_close(members[1]);
+    rd_kafka_destroy(it.client);
+}
+
+TEST(a_listener_says_why_it_hears_nothing)
+{
+    struct members *listener;
+    struct mock_brokers it;
+
+    start(&it);
+    rd_kafka_mock_topic_set_error(it.mock, "t",
+                                  RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
+    listener = join_for(&it, NULL, NULL, SAY_MS, LOST_MS);
+    wait_problem(listener, "topic does not exist");
+    assert_false(members_has_settled(listener));
+    members_close(listener);
     rd_kafka_destroy(it.client);
 }
 
@@ -384,10 +471,11 @@ TEST(a_large_text_is_said)
     members[1] = join(&it, "b", "");
     for (size_t i = 0; i <= MEMBERS_TEXT_MAX; i++)
         text[i] = (uint8_t)random_next(random_state());
-    FAILS(members_say(members[0], colander_slice_of(text, MEMBERS_TEXT_MAX + 1),
-                      why()),
+    FAILS(members_say(members[0], colander_slice_of(text, MEMBERS_TEXT_MAX),
+                      colander_slice_of(text, 1), why()),
           COLANDER_INVALID);
-    OK(members_say(members[0], colander_slice_of(text, MEMBERS_TEXT_MAX),
+    OK(members_say(members[0], colander_slice_of(text, 1000),
+                   colander_slice_of(text + 1000, MEMBERS_TEXT_MAX - 1000),
                    why()));
     for (int i = 0; i < PATIENCE && size != MEMBERS_TEXT_MAX; i++) {
         nap();
@@ -436,7 +524,7 @@ TEST(brokers_may_be_down_and_come_back)
         nap();
     }
     assert_string_equal(list_of(members[0]), "a*=0");
-    OK(members_say(members[1], colander_slice_text("new"), why()));
+    speak(members[1], "new", "");
     rd_kafka_mock_broker_set_up(it.mock, 1);
     wait_settled(members[0], true);
     wait_list(members[0], "a*=0 b=new");
@@ -538,7 +626,7 @@ TEST(of_two_with_one_name_the_later_one_is_the_member)
     wait_settled(members[0], false);
     wait_list(members[1], "a*=late other=");
     wait_settled(members[1], true);
-    wait_problem(members[1], "");
+    wait_problem(members[1], "began earlier, has the name 'a'");
     wait_problem(members[2], "");
     wait_list(members[2], "a=late other*=");
 

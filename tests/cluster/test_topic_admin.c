@@ -42,6 +42,7 @@ TEST(a_topic_that_is_missing_is_not_found)
     struct topic_ends *ends;
     struct topic_made made;
     struct mock_brokers it;
+    int64_t retention;
     size_t count;
 
     start(&it);
@@ -51,7 +52,8 @@ TEST(a_topic_that_is_missing_is_not_found)
                                   RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART);
     options = options_of(&it);
     FAILS(topic_create(&options, &wanted, &made, why()), COLANDER_NOT_FOUND);
-    FAILS(topic_ends(&options, &ends, &count, why()), COLANDER_NOT_FOUND);
+    FAILS(topic_ends(&options, &ends, &count, &retention, why()),
+          COLANDER_NOT_FOUND);
     assert_null(ends);
     rd_kafka_destroy(it.client);
 }
@@ -88,10 +90,11 @@ TEST(brokers_that_do_not_answer_are_an_error)
         .address = "kafka://127.0.0.1:1/t", .wait_ms = 300};
     struct topic_ends *ends;
     struct topic_made made;
+    int64_t retention;
     size_t count;
 
     FAILS(topic_create(&options, &wanted, &made, why()), COLANDER_IO);
-    FAILS(topic_ends(&options, &ends, &count, why()), COLANDER_IO);
+    FAILS(topic_ends(&options, &ends, &count, &retention, why()), COLANDER_IO);
     assert_non_null(strstr(error_text(), "127.0.0.1:1"));
 }
 
@@ -101,6 +104,7 @@ TEST(the_ends_are_those_of_what_was_sent)
     struct topic_writer *writer;
     struct topic_ends *ends;
     struct mock_brokers it;
+    int64_t retention;
     size_t count;
 
     start(&it);
@@ -111,7 +115,7 @@ TEST(the_ends_are_those_of_what_was_sent)
                             colander_slice_text("v"), why()));
     OK(topic_writer_flush(writer, why()));
     topic_writer_close(writer);
-    OK(topic_ends(&options, &ends, &count, why()));
+    OK(topic_ends(&options, &ends, &count, &retention, why()));
     assert_int_equal(count, 1);
     assert_int_equal(ends[0].low, 0);
     assert_int_equal(ends[0].high, 7);

@@ -10,7 +10,7 @@
 #include "mock_topic.h"
 
 #define RECORDS 20
-#define CODES 90 /* errors of brokers: 1 to this */
+#define CODES (RD_KAFKA_RESP_ERR_END_ALL - 1) /* errors of brokers: from 1 */
 
 enum { PRODUCE = 0, FETCH = 1, LIST_OFFSETS = 2 }; /* requests */
 

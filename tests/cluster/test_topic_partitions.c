@@ -136,6 +136,74 @@ FIXTURE_TEST(a_partition_that_is_not_there_is_not_found)
     rd_kafka_destroy(it.client);
 }
 
+static struct topic_reader *
+open_shared(struct store_fixture *fixture, struct colander_family *family,
+            const struct mock_brokers *it, struct topic_client *client,
+            const int32_t *partition)
+{
+    const struct topic_reader_options options = {
+        .brokers = {.address = it->address},
+        .partitions = partition,
+        .partition_count = 1,
+        .client = client,
+    };
+    struct topic_reader *reader;
+
+    OK(topic_reader_open(fixture->store, family, &options, &reader, why()));
+    return reader;
+}
+
+/* Reads so many records, all of which must be of the partition. */
+static void
+expect(struct topic_reader *reader, int32_t partition, int count)
+{
+    struct topic_record record;
+    bool is_end;
+    bool found;
+
+    for (int tries = 0; count > 0; tries++) {
+        assert_true(tries < 300);
+        OK(topic_reader_next(reader, 100, &record, &found, &is_end, why()));
+        if (!found)
+            continue;
+        assert_int_equal(record.partition, partition);
+        assert_int_equal(record.value.data[0], '0' + partition);
+        count--;
+    }
+}
+
+FIXTURE_TEST(readers_share_a_client_and_each_ends_alone)
+{
+    static const int32_t numbers[] = {0, 1, 2};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct topic_reader *readers[PARTITIONS];
+    struct topic_client *client;
+    struct mock_brokers it;
+
+    start_three(&it);
+    OK(topic_client_open(&(struct topic_broker_options){.address = it.address},
+                         &client, why()));
+    for (int i = 0; i < PARTITIONS; i++)
+        readers[i] = open_shared(fixture, family, &it, client, &numbers[i]);
+    for (int i = PARTITIONS; i-- > 0;)
+        expect(readers[i], i, RECORDS);
+    topic_reader_close(readers[1]);
+    for (int i = 0; i < PARTITIONS; i++)
+        ZERO(rd_kafka_producev(
+            it.client, RD_KAFKA_V_TOPIC("p"), RD_KAFKA_V_PARTITION(i),
+            RD_KAFKA_V_VALUE((char[]){(char)('0' + i)}, 1),
+            RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END));
+    ZERO(rd_kafka_flush(it.client, 60000));
+    expect(readers[0], 0, 1);
+    expect(readers[2], 2, 1);
+    readers[1] = open_shared(fixture, family, &it, client, &numbers[1]);
+    expect(readers[1], 1, RECORDS + 1); /* its mark was not moved */
+    for (int i = 0; i < PARTITIONS; i++)
+        topic_reader_close(readers[i]);
+    topic_client_close(client);
+    rd_kafka_destroy(it.client);
+}
+
 int
 main(void)
 {

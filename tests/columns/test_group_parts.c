@@ -1,11 +1,10 @@
 /*
- * Groups in parts: what threads, families and, some day, machines have grouped
- * apart is merged to the same bytes, in whatever order.
+ * Groups in parts: what threads, families and machines have grouped apart is
+ * merged to the same bytes, in whatever order.
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/groups.h"
-
+#include "group_moves.h"
 #include "support/random.h"
 #include "support/store_fixture.h"
 
@@ -112,7 +111,10 @@ group_in_parts(const struct colander_grouping *grouping,
         const size_t from = random_below(random, count);
         const size_t to = (from + 1 + random_below(random, count - 1)) % count;
 
-        OK(colander_groups_merge(parts[to], parts[from], why()));
+        if (random_below(random, 2) == 0)
+            merge_moved(parts[to], parts[from]);
+        else
+            OK(colander_groups_merge(parts[to], parts[from], why()));
         colander_groups_destroy(parts[from]);
         parts[from] = parts[--count];
     }

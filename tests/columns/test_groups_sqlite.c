@@ -7,8 +7,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "columns/groups.h"
-
+#include "group_moves.h"
 #include "support/random.h"
 #include "support/store_fixture.h"
 
@@ -470,7 +469,10 @@ group_parts(struct rows *rows, const struct question *question,
                                    NULL, why()));
     }
     for (size_t i = 1; i < count; i++) {
-        OK(colander_groups_merge(parts[0], parts[i], why()));
+        if (i % 2 == 0)
+            merge_moved(parts[0], parts[i]);
+        else
+            OK(colander_groups_merge(parts[0], parts[i], why()));
         colander_groups_destroy(parts[i]);
     }
     return parts[0];

@@ -4,6 +4,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "columns/groups.h"
+#include "columns/source.h"
 #include "columns/union.h"
 #include "support/compared_finds.h"
 
@@ -554,4 +555,229 @@ UNITED_TEST(a_part_has_some_members_or_fails)
     assert_int_equal(counts[0], counts[1] + counts[2]);
     colander_family_close(rows);
     OK(colander_store_close(part, NULL));
+}
+
+/* A member that cannot be asked: */
+static enum colander_code
+no_find(void *context, const char *family, const struct colander_query *query,
+        void **find, struct colander_error *err)
+{
+    (void)context;
+    (void)family;
+    (void)query;
+    *find = NULL;
+    return COLANDER_FAIL(err, COLANDER_BUSY, "it is away");
+}
+
+static enum colander_code
+no_get(void *context, const char *family, const struct colander_slice *keys,
+       size_t count, const struct colander_read *read,
+       struct colander_buffer *rows, bool *found, struct colander_error *err)
+{
+    void *find;
+
+    (void)keys;
+    (void)count;
+    (void)read;
+    (void)rows;
+    (void)found;
+    return no_find(context, family, NULL, &find, err);
+}
+
+static enum colander_code
+is_there(void *context, const char *family, bool *exists,
+         struct colander_error *err)
+{
+    (void)context;
+    (void)family;
+    (void)err;
+    *exists = true;
+    return COLANDER_OK;
+}
+
+static enum colander_code
+no_sizes(void *context, const char *family, struct colander_family_sizes *sizes,
+         struct colander_error *err)
+{
+    (void)context;
+    (void)family;
+    (void)err;
+    memset(sizes, 0, sizeof(*sizes));
+    return COLANDER_OK;
+}
+
+static void
+keep_context(void *context)
+{
+    (void)context;
+}
+
+static struct colander_store *
+open_away(const char *path)
+{
+    const struct colander_source source = {.name = path,
+                                           .closed = keep_context,
+                                           .exists = is_there,
+                                           .sizes = no_sizes,
+                                           .get_many = no_get,
+                                           .find = no_find};
+    struct colander_store *store;
+
+    OK(colander_store_open_source(&source, &store, NULL));
+    return store;
+}
+
+static size_t
+count_missing(struct colander_store *view, const char *last)
+{
+    struct colander_names names;
+    size_t count;
+
+    OK(colander_union_missing(view, &names, NULL));
+    count = names.count;
+    if (count > 0)
+        assert_string_equal(names.names[count - 1], last);
+    colander_names_release(&names);
+    return count;
+}
+
+UNITED_TEST(a_view_goes_on_without_members_that_cannot_be_asked)
+{
+    const struct colander_union_view how = {.is_partial = true};
+    struct colander_store *others = open_away("node other/0000 other/0001");
+    struct colander_store *away =
+        open_away("node other/0002 rows/0001 rows/0004");
+    struct colander_store *stores[] = {others, united->members[0], away};
+    uint64_t random = random_seed(__func__);
+    struct colander_store *view;
+    struct colander_family *rows;
+    struct colander_family *whole;
+    struct colander_family *first;
+    uint64_t count;
+    uint64_t wanted;
+
+    fill(united, &random);
+    first = rows_of(united->members[0]);
+    OK(colander_family_count(first, NULL, &wanted, NULL));
+    OK(colander_union_replace(united->all, stores, 3, NULL));
+    whole = rows_of(united->all);
+    FAILS(colander_family_count(whole, NULL, &count, why()), COLANDER_BUSY);
+    assert_non_null(
+        strstr(error_text(), "other/0002 rows/0001 rows/0004: it is away"));
+    OK(colander_union_open_view(united->all, &how, &view, NULL));
+    assert_true(colander_store_is_union(view));
+    assert_false(colander_store_is_union(united->members[0]));
+    assert_int_equal(count_missing(view, ""), 0);
+    rows = rows_of(view);
+    OK(colander_family_count(rows, NULL, &count, NULL));
+    assert_int_equal(count, wanted);
+    assert_int_equal(count_missing(view, "rows/0004"), 2);
+
+    /* it is not asked for families of others */
+    stores[2] = others;
+    OK(colander_union_replace(united->all, stores, 3, NULL));
+    OK(colander_family_count(whole, NULL, &count, NULL));
+    assert_int_equal(count, wanted);
+    OK(colander_union_replace(united->all, united->members, MEMBERS, NULL));
+    colander_family_close(rows);
+    colander_family_close(whole);
+    colander_family_close(first);
+    OK(colander_store_close(view, NULL));
+    OK(colander_store_close(away, NULL));
+    OK(colander_store_close(others, NULL));
+}
+
+UNITED_TEST(a_fixed_view_ends_with_its_members)
+{
+    const struct colander_union_view how = {.is_fixed = true};
+    struct colander_store *view;
+    struct colander_family *rows;
+    uint64_t random = random_seed(__func__);
+    uint64_t count;
+
+    fill(united, &random);
+    OK(colander_union_open_view(united->all, &how, &view, NULL));
+    rows = rows_of(view);
+    OK(colander_union_replace(united->all, united->members, MEMBERS, NULL));
+    OK(colander_family_count(rows, NULL, &count, NULL));
+    OK(colander_union_replace(united->all, united->members, 3, NULL));
+    FAILS(colander_family_count(rows, NULL, &count, why()), COLANDER_BUSY);
+    assert_non_null(strstr(error_text(), "have moved meanwhile"));
+    OK(colander_union_replace(united->all, united->members, MEMBERS, NULL));
+    FAILS(colander_family_count(rows, NULL, &count, NULL), COLANDER_BUSY);
+    colander_family_close(rows);
+    OK(colander_store_close(view, NULL));
+}
+
+/* ------------------------------------------------ a member that is slow --- */
+
+/* A member that answers when it may. */
+struct slow {
+    pthread_mutex_t mutex;
+    pthread_cond_t changed;
+    bool is_asked;
+    bool may_answer;
+    struct colander_store *all;
+};
+
+static enum colander_code
+answer_late(void *context, const char *family, bool *exists,
+            struct colander_error *err)
+{
+    struct slow *slow = context;
+
+    pthread_mutex_lock(&slow->mutex);
+    slow->is_asked = true;
+    pthread_cond_broadcast(&slow->changed);
+    while (!slow->may_answer)
+        pthread_cond_wait(&slow->changed, &slow->mutex);
+    pthread_mutex_unlock(&slow->mutex);
+    *exists = true;
+    return COLANDER_OK;
+}
+
+static void
+keep_slow(void *context)
+{
+    (void)context;
+}
+
+static void *
+ask_slow(void *context)
+{
+    SCOPED_FAMILY family = NULL;
+
+    DID(colander_family_open(((struct slow *)context)->all, "none", &family,
+                             NULL));
+    CLAIM(colander_family_exists(family));
+    return NULL;
+}
+
+UNITED_TEST(members_are_replaced_while_one_does_not_answer)
+{
+    struct slow slow = {.mutex = PTHREAD_MUTEX_INITIALIZER,
+                        .changed = PTHREAD_COND_INITIALIZER,
+                        .all = united->all};
+    const struct colander_source source = {.context = &slow,
+                                           .name = "slow",
+                                           .closed = keep_slow,
+                                           .exists = answer_late};
+    struct colander_store *members[2] = {united->members[0], NULL};
+    pthread_t thread;
+
+    OK(colander_store_open_source(&source, &members[1], NULL));
+    OK(colander_union_replace(united->all, members, 2, NULL));
+    ZERO(pthread_create(&thread, NULL, ask_slow, &slow));
+    pthread_mutex_lock(&slow.mutex);
+    while (!slow.is_asked)
+        pthread_cond_wait(&slow.changed, &slow.mutex);
+    pthread_mutex_unlock(&slow.mutex);
+    OK(colander_union_replace(united->all, united->members, MEMBERS, NULL));
+    FAILS(colander_store_close(members[1], NULL), COLANDER_BUSY);
+    pthread_mutex_lock(&slow.mutex);
+    slow.may_answer = true;
+    pthread_cond_broadcast(&slow.changed);
+    pthread_mutex_unlock(&slow.mutex);
+    ZERO(pthread_join(thread, NULL));
+    OK(colander_store_close(members[1], NULL));
 }

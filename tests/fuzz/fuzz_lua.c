@@ -111,7 +111,7 @@ run_protected(lua_State *L)
 static void
 run(const struct input *input)
 {
-    struct sandbox_memory memory = {0, MEMORY_MAX};
+    struct sandbox_memory memory = {.max = MEMORY_MAX};
     struct run run = {0};
     lua_State *L = sandbox_new_state(&memory);
 

@@ -1,6 +1,7 @@
 /*
  * Streams with puts, patches, deletes, retains and bad records: a store is a
- * function of the records, whatever chunks, runs and interruptions there are.
+ * function of the records, whatever chunks, runs, threads and interruptions
+ * there are.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -183,7 +184,8 @@ is_behind(void *context)
 static uint64_t
 load(struct store_fixture *fixture, struct colander_family *family,
      struct colander_family *rejects, struct stream *stream,
-     enum colander_load_duplicates duplicates, uint64_t run_size)
+     enum colander_load_duplicates duplicates, uint64_t run_size,
+     size_t parser_count)
 {
     static const char *const key[] = {"id"};
     static const char *const name = "stream";
@@ -205,6 +207,7 @@ load(struct store_fixture *fixture, struct colander_family *family,
     options.duplicates = duplicates;
     OK(colander_load_create(fixture->store, family, &options, &load, why()));
     load_set_limits(load, &limits);
+    load_set_parsers(load, parser_count);
     OK(colander_load_run(load, &name, 1, why()));
     runs = load_run_count(load);
     stream->expired += colander_load_stats(load)->expired_count;
@@ -272,7 +275,7 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
                             .end = RECORDS};
     uint64_t runs = 0;
 
-    (void)load(fixture, one, bad, &stream, duplicates, UINT64_MAX);
+    (void)load(fixture, one, bad, &stream, duplicates, UINT64_MAX, 1);
     check_model(one, &stream, duplicates);
     dump(one, &rows);
     dump(bad, &rows);
@@ -283,7 +286,8 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
         if (stream.end > RECORDS)
             stream.end = RECORDS;
         stream.is_behind = part % 3 != 2;
-        runs += load(fixture, two, bad_two, &stream, duplicates, 100000);
+        runs += load(fixture, two, bad_two, &stream, duplicates, 100000,
+                     2 + (size_t)part % 7);
     }
     dump(two, &others);
     dump(bad_two, &others);
@@ -294,7 +298,7 @@ check(struct store_fixture *fixture, enum colander_load_duplicates duplicates)
     assert_true(count_rows(bad) > RECORDS / 20);
 }
 
-FIXTURE_TEST(rows_do_not_depend_on_chunks_runs_and_interruptions)
+FIXTURE_TEST(rows_do_not_depend_on_chunks_runs_threads_and_interruptions)
 {
     check(fixture, COLANDER_LOAD_REPLACE);
 }
@@ -330,8 +334,8 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     static const char *const before[] = {
         "{\"id\":1,\"when\":\"2026-01-01T00:00:00Z\"}",
         "{\"id\":2,\"when\":\"2026-01-03T00:00:00Z\"}",
-        "{\"id\":3,\"when\":[\"2026-01-01T00:00:00Z\","
-        "\"2026-01-03T00:00:00Z\"]}",
+        ("{\"id\":3,\"when\":[\"2026-01-01T00:00:00Z\","
+         "\"2026-01-03T00:00:00Z\"]}"),
         "{\"id\":4,\"when\":\"a day\"}",
     };
     static const char *const after[] = {
@@ -343,8 +347,8 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     struct colander_batch *batch;
     bool found;
 
-    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE,
-               UINT64_MAX);
+    (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE, UINT64_MAX,
+               1);
     OK(colander_batch_create(fixture->store, &batch, NULL));
     OK(colander_batch_mark(
         batch, family, colander_slice_text("retain"),
@@ -355,7 +359,7 @@ FIXTURE_TEST(a_retain_that_was_cut_off_ends_before_later_rows)
     for (int i = 0; i < 2; i++) {
         stream = (struct stream){.texts = after, .end = 1};
         (void)load(fixture, family, bad, &stream, COLANDER_LOAD_REPLACE,
-                   UINT64_MAX);
+                   UINT64_MAX, 1);
         assert_int_equal(stream.expired, i == 0 ? 1 : 0);
         assert_false(has_row(family, 1));
         assert_true(has_row(family, 2) && has_row(family, 3));

@@ -423,6 +423,7 @@ def hostile_rows_are_text():
 def hostile_names_work():
     goes_to("hostile")
     browser.wait("document.querySelectorAll('#column-list > li').length > 10")
+    claim("" not in browser.texts("#column-list .name"), "every column has a name")
     # each value of the row with odd columns, as a condition, finds that row
     count = browser.value("""(() => {
         const rows = [...document.querySelectorAll('#rows tbody tr')];
@@ -459,6 +460,71 @@ def hostile_names_work():
     for family in "..", "-x", "a/b ?%\"\\'\u202eevil", "<img src=x onerror=alert(1)>":
         goes_on_to(family)
         equals(browser.text("#count"), "1 row", f"the family {family!r} is found")
+
+
+def nodes_of_a_cluster_are_shown():
+    goes_to()
+    browser.wait("document.querySelectorAll('#overview-rows tr').length > 0")
+    claim(browser.value("document.getElementById('nodes').hidden"),
+          "a server that is not a node shows none")
+    place = {"node": "n1", "owner": True, "up_to_date": True,
+             "phase": "following", "applied": 81340, "lag": 0,
+             "checkpoint": 80112, "checkpoint_made": "2026-11-27T12:00:07Z"}
+    late = {"node": "n2", "owner": True, "up_to_date": False,
+            "phase": "following", "applied": 79429, "lag": 1911}
+    answer = {
+        "cluster": "prod", "node": "n1", "settled": True,
+        "nodes": [{"node": "n1", "address": "http://10.0.0.7:7411",
+                   "version": "0.2.0", "age_ms": 0, "partitions": 2},
+                  {"node": "n2", "address": "<img src=x onerror=alert(1)>",
+                   "age_ms": 1250, "partitions": 1}],
+        "families": [{"family": "tweets", "topic": "t", "replicas": 2,
+                      "partitions": [{"partition": 0, "nodes": [place, late]},
+                                     {"partition": 1, "nodes": [
+                                         {"node": "n2", "owner": True},
+                                         {**late, "node": "n3", "owner": False,
+                                          "phase": "stopped", "lag": 0}]}]}],
+        "missing": ["tweets/0001 is served by no node, so finds fail"]}
+
+    def answers(with_):
+        browser.answers["nodes"] = base64.b64encode(
+            json.dumps(with_).encode()).decode()
+
+    answers(answer)
+    browser.say("Fetch.enable", patterns=[{"urlPattern": "*/nodes"}])
+    goes_to("events")
+    goes_to()
+    browser.wait("document.querySelectorAll('#nodes-rows tr').length", 2)
+    equals(browser.text("#nodes-sum"), "2 nodes of the cluster prod, 2 partitions",
+           "the nodes are counted")
+    equals(browser.texts("#nodes-missing li"), answer["missing"],
+           "what is missing is said")
+    rows = browser.texts("#nodes-rows tr")
+    claim("0.0 s ago" in rows[0] and "1.3 s ago" in rows[1] and
+          "<img src=x" in rows[1], f"each node has a row: {rows}")
+    equals(browser.texts("#partition-rows tr"), [], "partitions are folded")
+    browser.click("#nodes-partitions summary")
+    browser.wait("document.querySelectorAll('#partition-rows tr').length", 2)
+    rows = browser.texts("#partition-rows tr")
+    for text in ("tweets/0000", "n1 at 81,340", "n2 at 79,429 (1,911 to go)",
+                 "at 80,112, 2026-11-27 12:00"):
+        claim(text in rows[0], f"the partition is where it is: {rows[0]}")
+    claim("n2 has not begun" in rows[1] and "n3 stopped at 79,429" in rows[1],
+          f"one that is not served is marked: {rows[1]}")
+    equals(browser.value("document.querySelectorAll('#partition-rows .bad').length"),
+           1, "and only that one")
+    browser.size(390, 844)
+    claim(browser.value("document.documentElement.scrollWidth <= innerWidth"),
+          "it fits a narrow screen")
+    browser.size(1280, 800)
+    answers({**answer, "nodes": answer["nodes"][:1], "missing": []})
+    browser.wait("document.querySelectorAll('#nodes-rows tr').length", 1)
+    claim(browser.text("#nodes-sum").endswith(", nothing is missing"),
+          "it is asked for again")
+    claim(browser.value("document.getElementById('nodes-missing').hidden"),
+          "and what was missing is gone")
+    browser.say("Fetch.disable")
+    browser.answers.clear()
 
 
 def a_narrow_screen_is_enough():
@@ -510,8 +576,8 @@ steps = [
     the_command_is_copied, rows_are_exported, a_file_is_written_as_rows_come,
     live_rows_do_not_jump, a_token_that_is_lost_is_asked_for,
     what_the_filters_did_is_drawn,
-    hostile_rows_are_text, hostile_names_work, a_narrow_screen_is_enough,
-    keys_are_enough,
+    hostile_rows_are_text, hostile_names_work, nodes_of_a_cluster_are_shown,
+    a_narrow_screen_is_enough, keys_are_enough,
 ]
 only = os.environ.get("COLANDER_STEP")
 browser.size(1280, 800)
@@ -537,7 +603,7 @@ elsewhere = {url for url in browser.urls
 equals(elsewhere, set(), "only the server is asked")
 paths = {urllib.parse.urlsplit(url).path for url in browser.urls
          if url.startswith(address)}
-claim(paths <= {"/", "/families", "/find", "/columns", "/group"},
+claim(paths <= {"/", "/families", "/nodes", "/find", "/columns", "/group"},
       f"the page only reads: {paths}")
 claim(not any(token in url for url in browser.urls), "no URL has the token")
 equals(browser.errors, [], "the browser has no complaint")

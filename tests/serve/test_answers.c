@@ -5,6 +5,8 @@
  */
 #include "serve/served.h"
 
+#include <stdatomic.h>
+
 #define FIND_ALL "GET /find/rows HTTP/1.1\r\nHost: x\r\n"
 #define CLOSES "Connection: close\r\n\r\n"
 #define FIND_FROM_ELSEWHERE                                                    \
@@ -231,6 +233,44 @@ SERVED_TEST(an_end_waits_for_answers)
     assert_true(unchunk(body_of(reply)));
     assert_all_rows(body_of(reply));
     free(reply);
+}
+
+/* If it is, the wall clock is set back by an hour while something waits. */
+static atomic_bool is_set_back;
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+int __real_clock_gettime(clockid_t clock, struct timespec *now);
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+int
+__wrap_clock_gettime(clockid_t clock, struct timespec *now)
+{
+    const int error = __real_clock_gettime(clock, now);
+
+    if (is_set_back && clock == CLOCK_REALTIME)
+        now->tv_sec += 3600; /* what it was before */
+    return error;
+}
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+SERVED_TEST(a_wall_clock_that_is_set_back_keeps_no_one_waiting)
+{
+    char bytes[64];
+    int fd;
+
+    is_set_back = true;
+    served->options.request_ms = 300;
+    served->options.stop_ms = STOP_MS;
+    served_start(served);
+    fd = client_network(served);
+    assert_int_equal(client_read(fd, bytes, sizeof(bytes)), 0);
+    ZERO(close(fd));
+    fd = client_local(served);
+    client_say(fd, FIND_ALL CLOSES);
+    client_read(fd, bytes, 9);
+    served_stop(served);
+    ZERO(close(fd));
+    is_set_back = false;
 }
 
 /* Replies that need no token are not among the answers that may be under way:

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/group_bytes.h"
 #include "columns/query_bytes.h"
 #include "columns/source.h"
 #include "serve/peer.h"
@@ -97,6 +98,84 @@ SERVED_TEST(finds_and_gets_are_those_of_the_store)
         }
     }
     assert_true(found > 1000);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+/* Groups the rows of a family by a text, with all measures. */
+static struct colander_groups *
+group_rows(struct colander_family *rows, const struct colander_query *query,
+           bool (*is_cancelled)(void), enum colander_code wanted)
+{
+    const struct colander_group_key key = {"g", "generation", NULL, NULL};
+    const struct colander_measure measures[] = {
+        {"rows", COLANDER_COUNT, NULL, 0},
+        {"sum", COLANDER_SUM, "n", 0},
+        {"avg", COLANDER_AVG, "n", 0},
+        {"min", COLANDER_MIN, "n", 0},
+        {"max", COLANDER_MAX, "filler", 0},
+        {"first", COLANDER_FIRST, "n", 0},
+        {"last", COLANDER_LAST, "n", 0},
+        {"set", COLANDER_DISTINCT, "n", 0}, /* takes several frames */
+        {"about", COLANDER_APPROX_DISTINCT, "n", 0},
+        {"p95", COLANDER_QUANTILE, "n", 0.95},
+    };
+    struct colander_grouping grouping;
+    struct colander_groups *groups;
+    struct colander_explain explain;
+    enum colander_code code;
+
+    colander_grouping_init(&grouping);
+    grouping.keys = &key;
+    grouping.key_count = 1;
+    grouping.measures = measures;
+    grouping.measure_count = COUNT(measures);
+    grouping.time_path = "n";
+    grouping.is_cancelled = is_cancelled;
+    OK(colander_groups_create(&grouping, &groups, why()));
+    code = colander_family_group(rows, query, groups, &explain, why());
+    if (code != wanted)
+        print_error("%s\n", error_text());
+    assert_int_equal(code, wanted);
+    return groups;
+}
+
+SERVED_TEST(groups_and_counts_are_those_of_the_store_and_no_row_is_sent)
+{
+    struct colander_store *peer;
+    struct colander_family *rows;
+
+    served_write(served, 100, 700, "b");
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    for (int i = 0; i < 3; i++) {
+        struct colander_query query = usual_query();
+        SCOPED_PREDICATE where = colander_where_between(
+            "n", colander_integer(50), colander_integer(7000 * i), NULL);
+        struct colander_groups *groups[2];
+        struct colander_slice group[2];
+        bool is_group = true;
+        bool is_other;
+        uint64_t counts[2];
+
+        query.where = i == 2 ? NULL : where; /* of 0 no row matches */
+        OK(colander_family_count(served->rows, &query, &counts[0], why()));
+        groups[0] = group_rows(served->rows, &query, NULL, COLANDER_OK);
+        OK(colander_family_count(rows, &query, &counts[1], why()));
+        groups[1] = group_rows(rows, &query, NULL, COLANDER_OK);
+        assert_int_equal(counts[0], counts[1]);
+        assert_true((counts[0] == 0) == (i == 0));
+        while (is_group) {
+            OK(colander_groups_next(groups[0], &is_group, &group[0], why()));
+            OK(colander_groups_next(groups[1], &is_other, &group[1], why()));
+            assert_int_equal(is_group, is_other);
+            ASSERT_SAME(group[0], group[1]);
+        }
+        colander_groups_destroy(groups[0]);
+        colander_groups_destroy(groups[1]);
+    }
+    assert_true(client_sees(served, "/metrics", "colander_rows_total 0\n"));
     colander_family_close(rows);
     OK(colander_store_close(peer, why()));
 }
@@ -201,24 +280,30 @@ append_row(struct colander_buffer *body, int64_t number)
     OK(peer_append(body, PEER_ROW, colander_buffer_slice(&frame), why()));
 }
 
-/* Reads all rows of the liar. Returns how it ends. */
-static enum colander_code
-read_rows(const struct liar *liar, uint64_t pause_us, uint64_t *count)
+static struct colander_store *
+open_liar(const struct liar *liar)
 {
     struct sockaddr_in at;
     socklen_t size = sizeof(at);
-    struct colander_store *peer;
-    struct colander_family *rows;
-    struct colander_cursor *cursor;
-    struct colander_result row;
-    enum colander_code code = COLANDER_OK;
-    bool is_row = true;
     char address[60];
 
     ZERO(getsockname(liar->fd, (struct sockaddr *)&at, &size));
     (void)snprintf(address, sizeof(address), "http://127.0.0.1:%u",
                    ntohs(at.sin_port));
-    peer = open_peer(address);
+    return open_peer(address);
+}
+
+/* Reads all rows of the liar. Returns how it ends. */
+static enum colander_code
+read_rows(const struct liar *liar, uint64_t pause_us, uint64_t *count)
+{
+    struct colander_store *peer = open_liar(liar);
+    struct colander_family *rows;
+    struct colander_cursor *cursor;
+    struct colander_result row;
+    enum colander_code code = COLANDER_OK;
+    bool is_row = true;
+
     *count = 0;
     OK(colander_family_open(peer, "rows", &rows, why()));
     OK(colander_family_find(rows, NULL, &cursor, why()));
@@ -282,6 +367,73 @@ SERVED_TEST(an_answer_that_is_cut_anywhere_is_an_error)
     ZERO(close(liar.fd));
 }
 
+static unsigned asked_often; /* whether the grouping is cancelled */
+
+static bool
+is_cancelled_soon(void)
+{
+    return ++asked_often > 3;
+}
+
+SERVED_TEST(groups_of_an_answer_that_is_cut_or_wrong_are_an_error)
+{
+    struct colander_groups_place place = {0};
+    struct colander_groups *groups =
+        group_rows(served->rows, NULL, NULL, COLANDER_OK);
+    SCOPED_BUFFER bytes = COLANDER_BUFFER_EMPTY;
+    SCOPED_BUFFER body = COLANDER_BUFFER_EMPTY;
+    struct liar liar = {.fd = listen_anywhere()};
+    struct colander_store *peer = open_liar(&liar);
+    struct colander_family *rows;
+    pthread_t thread;
+
+    while (!place.is_end) {
+        colander_buffer_clear(&bytes);
+        OK(colander_groups_encode(groups, &place, &bytes, why()));
+        OK(peer_append(&body, PEER_GROUPS, colander_buffer_slice(&bytes),
+                       why()));
+        if (!place.is_end)
+            OK(peer_append(&body, PEER_ALIVE, colander_slice_of(NULL, 0),
+                           why()));
+    }
+    colander_groups_destroy(groups);
+    OK(peer_append(&body, PEER_END, colander_slice_of(NULL, 0), why()));
+    ZERO(pthread_create(&thread, NULL, lie, &liar));
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    for (size_t i = 0; i <= 20; i++) {
+        liar.body = colander_slice_of(body.data, body.size * i / 20);
+        colander_groups_destroy(group_rows(
+            rows, NULL, NULL, i == 20 ? COLANDER_OK : COLANDER_BUSY));
+    }
+    body.data[20] ^= 1; /* in the version, or what is first */
+    colander_groups_destroy(group_rows(rows, NULL, NULL, COLANDER_BUSY));
+    colander_buffer_clear(&body);
+    OK(peer_append(&body, PEER_ROW, colander_slice_of(NULL, 0), why()));
+    liar.body = colander_buffer_slice(&body);
+    colander_groups_destroy(group_rows(rows, NULL, NULL, COLANDER_BUSY));
+    (void)shutdown(liar.fd, SHUT_RDWR);
+    ZERO(pthread_join(thread, NULL));
+    ZERO(close(liar.fd));
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+SERVED_TEST(a_grouping_that_waits_for_a_server_can_be_cancelled)
+{
+    const struct liar silent = {.fd = listen_anywhere()};
+    struct colander_store *peer = open_liar(&silent);
+    struct colander_family *rows;
+
+    (void)served;
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    asked_often = 0;
+    colander_groups_destroy(
+        group_rows(rows, NULL, is_cancelled_soon, COLANDER_CANCELLED));
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+    ZERO(close(silent.fd));
+}
+
 /* Between two rows, whether or not the find may be paused. */
 SERVED_TEST(a_frame_that_is_wrong_is_not_passed_over)
 {
@@ -291,6 +443,7 @@ SERVED_TEST(a_frame_that_is_wrong_is_not_passed_over)
         {PEER_ROW, 0, 0, 0, 4, 0xff, 0xff, 0xff}, /* a size beyond it */
         {'?', 0, 0, 0, 0},
         {PEER_FAILURE, 0, 0, 0, 1, COLANDER_BUSY},
+        {PEER_FAILURE, 0, 0, 0, 1, COLANDER_CANCELLED}, /* it ends */
         {PEER_FAILURE, 0, 0, 0, 0},
     };
     struct liar liar = {.fd = listen_anywhere()};

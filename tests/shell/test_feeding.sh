@@ -392,6 +392,16 @@ for ((i = 0; i < 2; i++)); do
 done
 has logs 3 by=curl
 
+# The targets of agents that Debian does not have.
+count=0
+for target in $(sed -nE -e 's|.*restpath="([^"]*)".*|/\1|p' \
+    -e 's|^ *URI +([^ ]*)$|\1|p' "$docs"); do
+    count=$((count + 1))
+    posts 200 '^{"rows":1,"new":1,' "$target" \
+        '{"@timestamp":"2026-01-02T03:04:05Z","date":"2026-01-02","at":'$count'}'
+done
+has logs 2 date=2026-01-02 @timestamp=2026-01-02T03:04:05Z
+
 # ------------------------------------------------ clients in JavaScript ---
 
 export NODE_PATH=${COLANDER_SOURCE:-.}/build/agents/node_modules

@@ -190,7 +190,7 @@ TEST(a_prompt_at_an_address_has_the_same)
     show(&terminal, "X", "\aX");
     show(&terminal, "\x15tweets:find{}\r", "\n7     Smith       7\r\n");
     terminal_expect(&terminal, PROMPT);
-    enter(&terminal, "tweets:put('k', {})", "attempt to call a nil value");
+    enter(&terminal, "tweets:put('k', {})", "refused: this Lua only reads");
     show(&terminal, "print('it ' .. 'runs') while true do end\r", "it runs");
     show(&terminal, "\x03", "interrupted");
     terminal_expect(&terminal, PROMPT);

@@ -155,6 +155,19 @@ stop
 head -n 1 <&9 >first
 grep -q '^serving data$' first || complain "first comes $(cat first)"
 exec 9<&-
+# Nor one in the middle of a line that is longer than its room: of its 16 pages
+# one is free when a line of two comes.
+rm pipe
+mkfifo pipe
+exec 9<>pipe
+"$COLANDER" serve data --log - --log-values >pipe 2>serve.err </dev/null &
+server=$!
+until [ -S data/SOCKET ]; do sleep 0.02; done
+head -c 5000 /dev/zero | tr '\0' a >long
+ask "/find/rows?select=$(cat long)" --data-urlencode q@long
+ask "/find/rows?select=$(cat long)&limit=[1-40]"
+stop
+exec 9<&-
 run 2 serve data --log-values
 says 'colander: serve: --log-values needs --log'
 run 4 serve data --log none/log

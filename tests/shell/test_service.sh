@@ -59,6 +59,26 @@ service 0 1
 run 0 find data rows --count
 ends_service 'READY=1 STOPPING=1'
 
+# The units that docs/serve.md shows: systemd takes them, and so does serve.
+docs=$here/../../docs/serve.md
+sed -n '/^    \[Service\]$/,/^$/s/^    //p' "$docs" |
+    sed "s|/usr/local/bin/colander|$COLANDER|" >colander.service
+printf '[Socket]\n%s\n' "$(grep -o 'ListenStream=[0-9.:]*' "$docs" | head -1)" \
+    >colander.socket
+if [ -n "$(type -P systemd-analyze)" ]; then
+    systemd-analyze verify --man=no "$work/colander.service" \
+        "$work/colander.socket" >out 2>&1 ||
+        complain "systemd-analyze: $(cat out)"
+    ! grep -F "$work/colander." out >&2 || complain 'the units have mistakes'
+fi
+read -ra words <<<"$(sed -n 's|^ExecStart=.* serve /srv/data ||p' \
+    colander.service | sed 's|%d|.|; s|/var/log/colander/||')"
+service 1 2 "${words[@]}"
+run 0 find "http://$(head -1 said)" rows --count
+ends_service 'READY=1 STOPPING=1'
+grep -q '"command":"find"' requests.jsonl ||
+    complain "the log of a service is $(cat requests.jsonl)"
+
 refuses() { # TEXT COUNT ARG...
     local text=$1 count=$2 status=0
 

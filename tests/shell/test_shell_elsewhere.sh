@@ -4,7 +4,8 @@
 # it may not do in a server.
 #
 # SPDX-License-Identifier: MIT
-source "$(dirname "$0")/lib"
+here=$(cd "$(dirname "$0")" && pwd)
+source "$here/lib"
 has_server || finish
 cd "$work" || exit 1
 export COLANDER_TOKEN_FILE=$work/token
@@ -185,11 +186,60 @@ stop
 serve addressed --listen 127.0.0.1:0 --token-file token --lua
 run 0 shell "$url" -e 'tweets:find{n = 3}:select("n")'
 prints '{"_key":"k3","n":3}'
-for chunk in 'tweets:put("a", {x = 1})' 'tweets:find{}:delete()' \
-    'db:drop("tweets")' '("x"):match(("a?"):rep(40))' \
+for chunk in '("x"):match(("a?"):rep(40))' \
     'local t = {} for i = 1, 1e9 do t[i] = {i} end'; do
     run 1 shell "$url" -e "$chunk"
 done
+for chunk in 'tweets:put("a", {x = 1})' 'tweets:find{}:delete()' \
+    'db:drop("tweets")' 'tweets:time_column("n")'; do
+    run 1 shell "$url" -e "$chunk"
+    says_some "'(put|delete|drop|time_column)' is refused: this Lua only reads\$"
+done
+
+# Every method that reads does there what it does on a store that is closed, and
+# none of those in the manual is unknown.
+run 0 backup addressed "$work/copies"
+cat >readers <<'END'
+tweets:count(), tweets:count{n = gt(28)}, tweets:name(), tweets:exists()
+tweets:limit(2)
+tweets:select("n"):skip(1):limit(1)
+tweets:keys():limit(1)
+tweets:order("n", "desc"):limit(1)
+tweets:reverse():limit(1)
+tweets:skip(29)
+tweets:where(function(row) return row.n == 7 end)
+tweets:columns():limit(1)
+tweets:at(db:snapshot()):count()
+tweets:scan{from = "k8"}
+tweets:search("many"):count(), tweets:any_column(3):count()
+tweets:explain{n = 3}.rows_returned
+tweets:get("k3"), tweets:get_many({"k3", "k4"}).n
+tweets:retention(), tweets:time_column(), tweets:sizes().rows
+db:families(), db:recovery(), db:options().sync
+tweets:find():group("user"):agg{n = count()}
+END
+! has_filters || cat >>readers <<'END'
+tweets:filters().hash_bits, tweets:stats().damaged_count
+tweets:order_stats("n").values
+END
+while IFS= read -r chunk; do
+    run 0 shell copies/000001 --readonly -e "$chunk"
+    wanted=$(cat out)
+    run 0 shell "$url" -e "$chunk"
+    prints "$wanted"
+done <readers
+count=0
+chunk=
+for name in $(grep -o '`\(family\|db\):[a-z_]*(' \
+    "$here/../../docs/lua.md" | tr -d '`(' | sort -u); do
+    has_filters || [[ $name != *@(filter|stats)* ]] || continue
+    [ "$name" != db:backup ] || continue
+    name=${name/family:/tweets:}
+    chunk+="if not ${name/:/.} then error('$name') end "
+    count=$((count + 1))
+done
+run 0 shell "$url" -e "$chunk return 1"
+[ "$count" -ge 30 ] || complain "the manual has only $count methods"
 for line in '.delete tweets --all --yes' '.drop tweets --yes' \
     '.put tweets {"_key":1}'; do
     ! echo "$line" | "$COLANDER" shell "$url" >out 2>err || complain "'$line' runs"

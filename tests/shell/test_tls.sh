@@ -4,6 +4,7 @@
 #
 # SPDX-License-Identifier: MIT
 source "$(dirname "$0")/lib"
+docs=$(cd "$(dirname "$0")/../../docs" && pwd)/serve.md
 has_server || finish
 command -v openssl >/dev/null || finish
 cd "$work" || exit 1
@@ -144,4 +145,14 @@ ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 serves_not 2 'cannot start to list
     --cert half.pem --key good.key
 run 0 find data rows --count
 prints 20000
+
+# The certificate of docs/serve.md, which signs itself.
+command=$(sed -n 's/^    \(openssl req .*\)$/\1/p' "$docs" |
+    sed 's/IP:[0-9.]*/IP:127.0.0.1/')
+eval "$command" 2>openssl.out || complain "'$command': $(cat openssl.out)"
+serve data --listen 127.0.0.1:0 --token-file token --cert cert.pem --key key.pem
+COLANDER_CA_FILE=cert.pem
+run 0 find "$url" rows n=77 --count
+prints 1
+stop
 finish

@@ -64,6 +64,35 @@ for command in $commands load put delete update; do
             complain "groff complains about the page of $command"
     fi
 done
+# colander.1 has the options of each command, below "Of" and its name; those of
+# cluster are in a page of their own.
+manual=$(dirname "$0")/../../docs/colander.1
+in_manual() { # COMMAND ARG...
+    local option options
+
+    run 0 "${@:2}" --help
+    options=$(awk -v command="$1" '
+        /^\.S[SH] / {
+            is_of = /^\.SS Of all commands/
+            count = split(substr($0, 8), names, /, | and /)
+            for (i = 1; i <= count; i++)
+                is_of = is_of || names[i] == command
+        }
+        is_of && is_term { gsub(/\\-/, "-"); gsub(/[,"]/, " "); print $0, "" }
+        { is_term = $0 == ".TP" }' "$manual")
+    for option in $(sed -nE 's/^  (--?[a-z0-9-]+)( .*)?$/\1/p' "$work/out"); do
+        grep -q -- " $option " <<<"$options" ||
+            complain "colander.1 lacks $option of $1"
+    done
+}
+run 0 --help
+commands=$(sed -n '/^commands:/,$s/^  \([a-z]*\) .*/\1/p' "$work/out")
+[ "$(wc -w <<<"$commands")" -ge 20 ] || complain "commands: $commands"
+for command in $commands; do
+    grep -qx "\.B $command" "$manual" || complain "colander.1 lacks $command"
+    [[ $command == @(cluster|help) ]] || in_manual "$command" "$command"
+done
+! has_cluster || in_manual 'load to a topic' load kafka://b/t
 run 2 help --man
 says 'colander: help: --man needs the name of a command'
 run 2 help bogus --man
