@@ -38,8 +38,7 @@ struct node_options {
     const char *directory; /* created if it is missing */
     const char *name;      /* of this node, which no other one has; NULL: it is
                             * alone, and has all partitions */
-
-    const char *only; /* the one family that it has, for a while, and of
+    const char *only;      /* the one family that it has, for a while, and of
                             * which it makes no checkpoints; NULL: all */
 
     /* Of librdkafka, each NAME=VALUE, beside those of the cluster; and a file

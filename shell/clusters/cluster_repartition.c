@@ -99,7 +99,8 @@ check_ends(const struct repartition *job, struct colander_error *err)
     return code;
 }
 
-/* Creates the topic, or looks at it. *is_empty: it has no records. */
+/* Creates the topic, or looks at it. *is_empty: it never had records. If some
+ * were removed, it would not begin with the rows (node/partition.c). */
 static enum colander_code
 try_topic(struct repartition *job, const char *topic, bool *is_empty,
           struct colander_error *err)
@@ -119,7 +120,7 @@ try_topic(struct repartition *job, const char *topic, bool *is_empty,
     if (code == COLANDER_OK)
         code = read_ends(job, topic, &ends, err);
     for (size_t i = 0; i < ends.count; i++)
-        *is_empty = *is_empty && ends.items[i].low == ends.items[i].high;
+        *is_empty = *is_empty && ends.items[i].high == 0;
     free(ends.items);
     free(address);
     return code;
@@ -153,7 +154,7 @@ choose_topic(struct repartition *job, struct colander_error *err)
             code = COLANDER_OK; /* it has another number of partitions */
         if (code == COLANDER_OK && !is_empty && asked != NULL)
             return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "topic '%s' has records: it must be empty",
+                                 "topic '%s' has or had records: it must be new",
                                  asked);
     }
     if (code == COLANDER_OK && !is_empty)

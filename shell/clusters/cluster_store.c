@@ -156,9 +156,10 @@ open_part(struct cluster_store *store, struct cluster *cluster,
         code = find_place(part, family, number, err);
     if (code == COLANDER_OK &&
         part->applied < cluster_family_whole(family, number))
-        code = COLANDER_FAIL(err, COLANDER_BUSY,
-                             "no checkpoint has all rows of the partitions "
-                             "before the repartition yet: start a node");
+        code =
+            COLANDER_FAIL(err, COLANDER_BUSY,
+                          "no checkpoint has all rows that were there before "
+                          "the repartition yet: wait until nodes make one");
     if (code != COLANDER_OK)
         colander_error_context(err, "partition %s", part->name);
     free(address);

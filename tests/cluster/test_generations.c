@@ -31,6 +31,7 @@ some_family(void)
         .replica_count = 2,
         .format = (char *)"json",
         .on_duplicate = (char *)"replace",
+        .record_size = 5000,
     };
 }
 
@@ -77,6 +78,7 @@ PLACE_TEST(the_last_generation_of_a_family_counts)
     OK(cluster_family(cluster, "air_quality", &read, why()));
     assert_int_equal(read.generation, 1);
     assert_int_equal(read.partition_count, 4);
+    assert_int_equal(read.record_size, 5000);
     assert_int_equal(cluster_family_whole(&read, 3), INT64_C(400000000000));
     assert_string_equal(cluster_family_folder(&read, folder), "air_quality.1");
     cluster_family_release(&read);

@@ -127,9 +127,16 @@ put w 0 '{"_key":8,"n":"5"}'
 operate w row '{"_key":9}'
 printf '\x81\xa1n\xa15\n' >"$work/records"
 brokers op w 0 "$work/records" row
-follow 3 w --type n=integer
-says_some '^2 rows loaded; 2 rejected; '
+printf '\x82\xa4_key\x0b\xa1t\xda\x05\x00%01280d\n' 0 >"$work/records"
+brokers op w 0 "$work/records" row # as rows may grow
+put w 0 "{\"_key\":12,\"t\":\"$(printf %01280d 0)\"}"
+follow 3 w --type n=integer --record-size 1k
+says_some '^3 rows loaded; 3 rejected; '
 rejected 'the row has no _key'
+rejected 'the record has 1298 bytes, more than the record size of 1024 bytes'
+[ "$(rows rows | grep -c '"_key":11,')" = 1 ] ||
+    complain 'a row that is larger than records may be is lost'
+run 0 delete "$store" rows --key 11
 has rows '{"_key":7,"n":"5"}' '{"_key":8,"n":5}'
 
 # --- if rows that are there stay, a delete makes room
