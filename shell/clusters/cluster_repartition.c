@@ -153,9 +153,9 @@ choose_topic(struct repartition *job, struct colander_error *err)
         if (code == COLANDER_INVALID && asked == NULL)
             code = COLANDER_OK; /* it has another number of partitions */
         if (code == COLANDER_OK && !is_empty && asked != NULL)
-            return COLANDER_FAIL(err, COLANDER_INVALID,
-                                 "topic '%s' has or had records: it must be new",
-                                 asked);
+            return COLANDER_FAIL(
+                err, COLANDER_INVALID,
+                "topic '%s' has or had records: it must be new", asked);
     }
     if (code == COLANDER_OK && !is_empty)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
