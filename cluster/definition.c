@@ -429,9 +429,9 @@ add_texts(struct colander_row_builder *builder, const struct member *member,
 static bool
 is_left_out(const void *object, const struct member *member)
 {
-    return member->may_be_left && (member->kind == MEMBER_NUMBER
-                                       ? *number_of(object, member) == 0
-                                       : texts_of(object, member)->count == 0);
+    return member->may_be_left &&
+           (is_number(member) ? *number_of(object, member) == 0
+                              : texts_of(object, member)->count == 0);
 }
 
 static void
