@@ -353,6 +353,8 @@ put_list(struct sending *sending, uint64_t *number, struct colander_error *err)
             objects_delete(sending->objects, name.text, NULL) != COLANDER_OK)
             colander_error_context(err, "'%s' may be incomplete", name.text);
     }
+    if (code != COLANDER_OK)
+        *number = 0; /* none was made */
     colander_buffer_release(&bytes);
     return code;
 }

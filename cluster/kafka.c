@@ -233,9 +233,9 @@ note_error(rd_kafka_t *client, int error, const char *reason, void *opaque)
     pthread_mutex_unlock(&trouble->lock);
 }
 
-/* Returns the last trouble if it is a refusal. */
+/* Returns the last trouble if it is a refusal. An answer ends it. */
 static rd_kafka_resp_err_t
-refusal_of(rd_kafka_t *client)
+refusal_of(rd_kafka_t *client, bool is_answered)
 {
     struct kafka_trouble *trouble = rd_kafka_opaque(client);
     rd_kafka_resp_err_t refusal;
@@ -243,6 +243,8 @@ refusal_of(rd_kafka_t *client)
     if (trouble == NULL) /* of a client that was not created here */
         return RD_KAFKA_RESP_ERR_NO_ERROR;
     pthread_mutex_lock(&trouble->lock);
+    if (is_answered)
+        trouble->refusal = RD_KAFKA_RESP_ERR_NO_ERROR;
     refusal = trouble->refusal;
     pthread_mutex_unlock(&trouble->lock);
     return refusal;
@@ -368,7 +370,8 @@ kafka_try(const struct topic_broker_options *options, rd_kafka_t *client,
 
     for (;;) {
         rd_kafka_resp_err_t error = ask(context);
-        const rd_kafka_resp_err_t refusal = refusal_of(client);
+        const rd_kafka_resp_err_t refusal =
+            refusal_of(client, error == RD_KAFKA_RESP_ERR_NO_ERROR);
         const uint64_t now = clock_us();
 
         if (waits && kafka_is_transient(error) &&

@@ -281,7 +281,7 @@ topic_reader_open(struct colander_store *store, struct colander_family *family,
                   struct topic_reader **reader, struct colander_error *err)
 {
     struct topic_reader *opened = calloc(1, sizeof(*opened));
-    const struct kafka_trouble *trouble;
+    struct kafka_trouble *trouble;
     enum colander_code code;
 
     *reader = NULL;
@@ -294,8 +294,12 @@ topic_reader_open(struct colander_store *store, struct colander_family *family,
     if (code == COLANDER_OK) {
         code = begin(opened, err);
         trouble = opened->asked == NULL ? NULL : rd_kafka_opaque(opened->asked);
-        if (code == COLANDER_IO && trouble != NULL && trouble->text[0] != '\0')
-            colander_error_context(err, "%s", trouble->text);
+        if (code == COLANDER_IO && trouble != NULL) {
+            pthread_mutex_lock(&trouble->lock);
+            if (trouble->text[0] != '\0')
+                colander_error_context(err, "%s", trouble->text);
+            pthread_mutex_unlock(&trouble->lock);
+        }
     }
     opened->is_open = true;
     if (code == COLANDER_OK) {

@@ -4,7 +4,8 @@
  * How far a partition is, is a mark of its store, which is read as rows are: of
  * the store that a find would read. A view that is fixed fails once a partition
  * is read elsewhere, so a find cannot read another store than the one that was
- * waited for.
+ * waited for; but one that two other nodes have is asked of the second one if
+ * the first one is late or fails, and that may have read less.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -75,12 +76,15 @@ add_targets(struct waiting *waiting, const struct cluster_family *family,
     brokers.address = address;
     if (now < waiting->end_us)
         brokers.wait_ms = (unsigned)((waiting->end_us - now) / 1000) + 1;
+    else if (code == COLANDER_OK)
+        code = COLANDER_FAIL(err, COLANDER_BUSY, "not fresh in time");
     if (code == COLANDER_OK)
         code = topic_ends(&brokers, &ends, &count, &retention_ms, err);
     if (code == COLANDER_OK)
         code = array_reserve(&waiting->targets, waiting->count,
                              &waiting->capacity, count, err);
-    for (size_t i = 0; i < count && code == COLANDER_OK; i++)
+    for (size_t i = 0;
+         i < count && i < family->partition_count && code == COLANDER_OK; i++)
         waiting->targets[waiting->count++] =
             (struct target){family, (uint32_t)i, ends[i].high};
     free(ends);

@@ -138,8 +138,8 @@ list_partitions(struct node *node, struct colander_error *err)
     return list;
 }
 
-/* Makes checkpoints, one after another, until no server answers. Returns the
- * first failure. */
+/* Makes checkpoints, one after another; of a node that ends, until no server
+ * answers. Returns the first failure. */
 static enum colander_code
 checkpoint_all(struct node *node, bool is_last, struct colander_error *err)
 {
@@ -156,7 +156,7 @@ checkpoint_all(struct node *node, bool is_last, struct colander_error *err)
         say(node, &found);
         if (code == COLANDER_OK)
             code = COLANDER_FAIL(err, made, "%s", found.message);
-        if (made == COLANDER_IO || made == COLANDER_CANCELLED)
+        if (made == COLANDER_CANCELLED || (is_last && made == COLANDER_IO))
             break; /* others would wait for the same server */
     }
     free(list);

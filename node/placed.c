@@ -49,9 +49,10 @@ placed_destroy(struct placed *placed)
     free(placed);
 }
 
-/* Whether the member at `path`, FAMILY/0017 or .../FAMILY/0017, is a partition,
- * which FAMILY.1/0017 of a later generation is, too. Sets where its family is
- * in it, and its number. */
+/* Whether the member at `path` is one partition, FAMILY/0017 or
+ * /.../FAMILY/0017, or of a later generation, FAMILY.1/0017. Others, as another
+ * node, have theirs after blanks. Sets where its family is in it, and its
+ * number. */
 static bool
 read_partition(const char *path, struct colander_slice *family,
                uint32_t *number)
@@ -60,7 +61,8 @@ read_partition(const char *path, struct colander_slice *family,
     const char *start = slash;
     char *end;
 
-    if (slash == NULL || strlen(slash + 1) < 4 ||
+    if (slash == NULL || (path[0] != '/' && strchr(path, ' ') != NULL) ||
+        strlen(slash + 1) < 4 ||
         strspn(slash + 1, "0123456789") != strlen(slash + 1))
         return false;
     while (start > path && start[-1] != '/')

@@ -173,7 +173,7 @@ begin_other(struct replica_find *find, enum colander_code *code,
     const size_t other = 1 - find->at;
 
     *code = begin(find, other, err);
-    if (replicas_is_failure(*code))
+    if (*code != COLANDER_OK)
         fail(find, other, err);
     return *code == COLANDER_OK;
 }

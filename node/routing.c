@@ -161,13 +161,10 @@ static enum colander_code
 no_mark(void *context, const char *family, struct colander_slice name,
         struct colander_buffer *value, bool *found, struct colander_error *err)
 {
-    (void)context;
-    (void)family;
     (void)name;
     (void)value;
-    (void)err;
     *found = false;
-    return COLANDER_OK;
+    return check_missing(context, family, err);
 }
 
 static enum colander_code

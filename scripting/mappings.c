@@ -20,6 +20,8 @@
 
 #include <lauxlib.h>
 
+#define TEXT_MAX (1 << 16) /* bytes: compiling takes the square of its time */
+
 /* ---------------------------------------------------------- environment --- */
 
 static const char *const basic[] = {
@@ -106,6 +108,7 @@ void
 mapping_push(lua_State *L, int index, const char *what)
 {
     const char *text;
+    size_t size;
 
     if (lua_isfunction(L, index))
         failure_misuse(L,
@@ -113,8 +116,14 @@ mapping_push(lua_State *L, int index, const char *what)
                        "elsewhere: [[function(...) ... end]]",
                        what);
     text = text_check(L, index, "the text of a function");
+    size = lua_rawlen(L, index);
+    if (size > TEXT_MAX)
+        failure_misuse(L, "the text of a function has at most %d bytes",
+                       TEXT_MAX);
     lua_pushfstring(L, "=%s", what);
-    lua_pushfstring(L, "return %s", text);
+    lua_pushliteral(L, "return ");
+    lua_pushlstring(L, text, size);
+    lua_concat(L, 2);
     if (luaL_loadbufferx(L, lua_tostring(L, -1), lua_rawlen(L, -1),
                          lua_tostring(L, -2), "t") != LUA_OK)
         failure_misuse(L, "%s", lua_tostring(L, -1));
@@ -178,7 +187,7 @@ query_reduce(lua_State *L)
     lua_replace(L, MAP);
     mapping_push(L, 2, "reduce");
     lua_pushnil(L);
-    query = query_begin(L, 1, QUERY_WHOLE_ROWS);
+    query = query_begin(L, 1, QUERY_MAPPED);
     while (query_step(L, query, 1, &result)) {
         lua_pushvalue(L, MAP);
         scripting_push_row(L, result.key, result.row);

@@ -144,12 +144,12 @@ scripting_confine_to_reads(lua_State *L, size_t memory_size)
                                            "options",  "path",     "recovery",
                                            "snapshot", NULL};
     static const char *const of_family[] = {
-        "any_column",  "at",          "close",     "columns", "count",
-        "exists",      "explain",     "filters",   "find",    "find_value",
-        "get",         "get_many",    "keys",      "limit",   "name",
-        "order",       "order_stats", "retention", "reverse", "scan",
-        "search",      "select",      "sizes",     "skip",    "stats",
-        "time_column", "where",       NULL,
+        "any_column", "at",          "close",       "columns",   "count",
+        "exists",     "explain",     "filters",     "find",      "find_value",
+        "get",        "get_many",    "keys",        "limit",     "map",
+        "name",       "order",       "order_stats", "retention", "reverse",
+        "scan",       "search",      "select",      "sizes",     "skip",
+        "stats",      "time_column", "where",       NULL,
     };
     static const char *const of_query[] = {"delete", "threads", "update", NULL};
 

@@ -379,12 +379,17 @@ order_rows(lua_State *L, struct query *query, int index)
 struct query *
 query_begin(lua_State *L, int index, enum query_mode mode)
 {
+    const int top = lua_gettop(L);
     struct query *query = query_check(L, index);
     struct colander_error err;
 
+    if (mode != QUERY_MAPPED &&
+        lua_getiuservalue(L, index, QUERY_MAP) != LUA_TNIL)
+        failure_misuse(L, "a map needs a reduce after it");
+    lua_settop(L, top);
     query_stop(query);
     held_begin(L, &query->held);
-    query->mode = mode;
+    query->mode = mode == QUERY_MAPPED ? QUERY_WHOLE_ROWS : mode;
     query->watch = scratch_get(L)->watch;
     query->is_cancelled = scratch_get(L)->is_cancelled;
     describe(L, query, index);

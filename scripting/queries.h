@@ -32,6 +32,7 @@ enum {
 enum query_mode {
     QUERY_ROWS,       /* as described */
     QUERY_WHOLE_ROWS, /* all columns; the order matters only for a limit */
+    QUERY_MAPPED,     /* the same, of a query that has a map */
     QUERY_COUNTED,    /* only the number of rows matters */
     QUERY_EXPLAINED,  /* as the library runs it, timed */
     QUERY_SHOWN, /* as described, timed; keeps its cursor until query_stop */

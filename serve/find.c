@@ -372,13 +372,36 @@ order_rows(struct find *find, struct answer *answer, struct colander_error *err)
     return code;
 }
 
+/* Fails if something that was not found may be in what the view has left
+ * out. */
+static enum colander_code
+check_missing(const struct find *find, struct colander_error *err)
+{
+    struct colander_names names = {NULL, 0};
+    enum colander_code code = COLANDER_OK;
+
+    if (find->view != NULL)
+        code = colander_union_missing(find->view, &names, err);
+    if (code == COLANDER_OK && names.count > 0)
+        code = COLANDER_FAIL(err, COLANDER_BUSY,
+                             "it may be in %s, which cannot be read now",
+                             names.names[0]);
+    colander_names_release(&names);
+    return code;
+}
+
 static enum colander_code
 check_family(const struct find *find, struct colander_error *err)
 {
+    enum colander_code code = COLANDER_OK;
+
     if (colander_family_exists(find->family))
         return COLANDER_OK;
-    return COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'",
-                         colander_family_name(find->family));
+    code = check_missing(find, err);
+    if (code == COLANDER_OK)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND, "no family '%s'",
+                             colander_family_name(find->family));
+    return code;
 }
 
 static bool
@@ -558,6 +581,8 @@ write_row(struct writer *writer, struct answer *answer,
         return code;
     code = colander_family_get(find->family, question->query.keys.exact, &read,
                                &find->row, &found, err);
+    if (code == COLANDER_OK && !found)
+        code = check_missing(find, err);
     if (code == COLANDER_OK && !found)
         return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
                              "no row '%s' in family '%s'",

@@ -15,6 +15,7 @@
 #include "shell/load_request.h"
 
 struct cluster_load {
+    struct cluster *cluster; /* whose settings the brokers borrow */
     struct cluster_family family;
     struct family_load rows;
     struct colander_buffer text; /* the definition, which ends with a zero */

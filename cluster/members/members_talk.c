@@ -25,9 +25,8 @@
 #define WAIT_MS 100
 #define START_MS 1000 /* between two attempts to read the topic */
 #define GOODBYE_MS 1000
-#define REPLACED_SHARE                                                         \
-    4 /* of lost_ms: how often a process speaks that was
-                          * replaced */
+/* Of lost_ms: how often a process speaks that was replaced. */
+#define REPLACED_SHARE 4
 
 /* ------------------------------------------------------------- clients --- */
 

@@ -168,7 +168,9 @@ exact_sum_merge(struct exact_sum *sum, struct exact_sum *other, size_t *bytes,
     enum colander_code code = COLANDER_OK;
 
     sum->count += other->count;
-    sum->integers += other->integers;
+    if (__builtin_add_overflow(sum->integers, other->integers, &sum->integers))
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "a sum of integers is too large");
     sum->has_doubles |= other->has_doubles;
     sum->specials |= other->specials;
     if (other->digit_count == 0)

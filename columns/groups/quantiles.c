@@ -4,6 +4,7 @@
 #include "core/bytes.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #define ACCURACY 0.01
 #define GROWTH ((1 + ACCURACY) / (1 - ACCURACY))
@@ -146,6 +147,14 @@ quantiles_encode(const struct quantiles *quantiles, struct colander_buffer *out,
     return code;
 }
 
+/* Whether a number may have it. */
+static bool
+is_place(int32_t place)
+{
+    return abs(place) <= 2 * PLACE_ONE || abs(place) == PLACE_INFINITE ||
+           place == PLACE_NAN;
+}
+
 enum colander_code
 quantiles_add_encoded(struct quantiles *quantiles,
                       struct colander_slice encoded, size_t *bytes,
@@ -163,7 +172,7 @@ quantiles_add_encoded(struct quantiles *quantiles,
             return COLANDER_FAIL(err, COLANDER_INVALID, "half of a counter");
         place = (int32_t)bytes_get_be32(encoded.data + at);
         more = bytes_get_be64(encoded.data + at + 4);
-        if (place <= last || more == 0 ||
+        if (place <= last || more == 0 || !is_place(place) ||
             more > UINT64_MAX - quantiles->number_count)
             return COLANDER_FAIL(err, COLANDER_INVALID,
                                  "a counter is malformed");

@@ -527,7 +527,7 @@ colander_family_exists_there(struct colander_family *family, bool *exists,
 bool
 colander_family_exists(struct colander_family *family)
 {
-    bool exists;
+    bool exists = false;
     const enum colander_code code =
         colander_family_exists_there(family, &exists, NULL);
 

@@ -3,6 +3,7 @@
 
 #include "columns/source.h"
 #include "columns/union/union_find.h"
+#include "columns/union/union_missing.h"
 
 #include <stdlib.h>
 
@@ -17,14 +18,6 @@ struct union_group {
     size_t count;
     struct part parts[];
 };
-
-/* Names the member that has failed. */
-static void
-add_member(const struct part *part, struct colander_error *err)
-{
-    colander_error_context(
-        err, "%s", colander_store_path(colander_family_store(part->family)));
-}
 
 enum colander_code
 union_group_open(struct colander_family **families, size_t count,
@@ -54,7 +47,7 @@ union_group_open(struct colander_family **families, size_t count,
         code = colander_group_run_begin(part->family, query, groups, &part->run,
                                         err);
         if (code != COLANDER_OK)
-            add_member(part, err);
+            union_name_member(colander_family_store(part->family), err);
     }
     free(families);
     if (code != COLANDER_OK && created != NULL) {
@@ -84,7 +77,7 @@ union_group_finish(void *context, struct colander_explain *explain,
         if (code == COLANDER_OK)
             union_explain_add(explain, &one);
         else
-            add_member(part, err);
+            union_name_member(colander_family_store(part->family), err);
     }
     return code;
 }

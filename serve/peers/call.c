@@ -289,7 +289,7 @@ time_to_wait(struct call *call, enum colander_code *code,
     else if (call->pause_us != NULL && *call->pause_us != 0 &&
              now >= *call->pause_us) {
         *code = COLANDER_FAIL(err, COLANDER_BUSY, "the find is paused");
-        call->is_paused = true;
+        call->is_paused = call->was_paused = true;
     } else if (now - call->heard_us > wait_ms * 1000)
         *code = fail_unreachable(call, "it does not answer", err);
     if (*code != COLANDER_OK)
@@ -308,7 +308,9 @@ receive(struct call *call, struct colander_error *err)
     enum colander_code code = COLANDER_OK;
     int running;
 
-    call->heard_us = clock_us(); /* until now nothing was waited for */
+    if (!call->was_paused) /* else it was waited for all the time */
+        call->heard_us = clock_us();
+    call->was_paused = false;
     for (;;) {
         int wait_ms;
 

@@ -54,6 +54,7 @@ struct call {
     const atomic_bool *is_cancelled; /* may be NULL */
     const uint64_t *pause_us;        /* of the clock; 0: never; may be NULL */
     bool is_paused;                  /* that is why the last wait has failed */
+    bool was_paused;                 /* and nothing has come since */
     const struct colander_groups *groups; /* may be cancelled; NULL: none */
 };
 

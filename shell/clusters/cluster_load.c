@@ -63,11 +63,12 @@ cluster_load_open(struct cluster_load *load, const struct arguments *arguments,
                   struct load_request *asked, struct broker_options *brokers,
                   struct colander_error *err)
 {
-    struct cluster *cluster = NULL;
-    enum colander_code code = cluster_open(arguments->words[0], &cluster, err);
+    enum colander_code code =
+        cluster_open(arguments->words[0], &load->cluster, err);
 
     if (code == COLANDER_OK)
-        code = cluster_family(cluster, arguments->words[1], &load->family, err);
+        code = cluster_family(load->cluster, arguments->words[1], &load->family,
+                              err);
     if (code == COLANDER_OK)
         code = check_options(&load->family, arguments, asked, err);
     if (code == COLANDER_OK)
@@ -77,11 +78,15 @@ cluster_load_open(struct cluster_load *load, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code = colander_buffer_append(&load->text, "", 1, err);
     if (code == COLANDER_OK)
-        code = set_brokers(load, cluster, brokers, err);
+        code = set_brokers(load, load->cluster, brokers, err);
     asked->options.schema = load->rows.schema;
     asked->options.key = load->rows.options.key;
     asked->options.key_count = load->rows.options.key_count;
-    cluster_close(cluster);
+    if (code == COLANDER_OK && !arguments_has(arguments, "record-size"))
+        asked->options.record_size = load->rows.options.record_size;
+    else if (code == COLANDER_OK &&
+             asked->options.record_size > load->rows.options.record_size)
+        code = fail_other(&load->family, "record-size", err);
     return code;
 }
 
@@ -92,4 +97,5 @@ cluster_load_release(struct cluster_load *load)
     cluster_family_release(&load->family);
     colander_buffer_release(&load->text);
     free(load->topic);
+    cluster_close(load->cluster);
 }

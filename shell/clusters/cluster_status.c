@@ -150,7 +150,8 @@ static void
 await_nodes(struct status *status, struct members *members)
 {
     const struct timespec pause = {0, LOOK_NS};
-    const uint64_t wait_us = status->brokers->wait_ms * UINT64_C(1000);
+    const uint64_t wait_us =
+        ((uint64_t)status->brokers->wait_ms + status->wait_ms) * 1000;
     const uint64_t begun = clock_us();
     struct members_state state;
 

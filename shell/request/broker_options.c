@@ -37,7 +37,7 @@ broker_options_add(struct broker_options *options,
     for (size_t i = 0; i < first->count; i++)
         all[i] = first->items[i];
     for (size_t i = 0; i < count; i++)
-        all[first->count + i] = options->settings[i];
+        all[first->count + i] = options->options.settings[i];
     free(options->settings);
     options->settings = all;
     options->options.settings = all;

@@ -81,7 +81,7 @@ run 1 cluster status "$address"
 ! grep '^missing.*checkpoint' "$work/out" || complain "it has all: $(cat "$work/out")"
 run 0 load "kafka://$brokers/prod.short" one.jsonl --key id --place other
 run 1 cluster status "$address"
-prints_some '^missing +short/0000: its newest checkpoint is 1[1-9] seconds old, and brokers keep records for 30 seconds: .* retention.ms of topic prod.short$'
+prints_some '^missing +short/0000: its newest checkpoint is [1-9][0-9] seconds old, and brokers keep records for 30 seconds: .* retention.ms of topic prod.short$'
 
 # --- brokers that want TLS and a password
 cat >settings <<END_OF_SETTINGS

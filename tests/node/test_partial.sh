@@ -27,7 +27,7 @@ request() { # PATH PARAMETER...: of node 1
 }
 send rows 0 300
 send both 0 50
-lost_after=20s # the end comes first
+lost_after=40s # the end comes first
 for i in 1 2; do start_node "$i"; done
 for i in 1 2; do await "$i" 300; done
 for ((tries = 0; tries < 300; tries++)); do # until each has its own
@@ -124,6 +124,11 @@ list=\"${lost// /\",\"}\"
 request find/rows partial=1 limit=1 select=id
 [ "$(tail -n 1 "$work/out")" = '{"_end":{"rows":1,"missing":['"$list"']}}' ] ||
     complain "$(cat "$work/out")"
+request get/rows "key=$id" partial=1
+grep -q 'it may be in rows/00.., which cannot be read now' "$work/out" ||
+    complain "$(cat "$work/out")"
+request get/rows "key=$there" partial=1
+grep -q "\"id\":$there" "$work/out" || complain "$(cat "$work/out")"
 request group/rows partial=1 count=1
 tail -n 1 "$work/out" | grep -qF '"missing":['"$list"']' ||
     complain "$(cat "$work/out")"

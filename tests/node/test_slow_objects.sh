@@ -7,7 +7,7 @@ source "$COLANDER_SOURCE/tests/cluster/lib"
 source "$COLANDER_SOURCE/tests/cluster/kafka_lib"
 
 nodes=() # their processes
-base=$((32000 + $$ % 700))
+base=$((32000 + $$ % 70 * 10))
 end_all() {
     local pid
     for pid in "$server" "$mock_pid" "${nodes[@]}"; do

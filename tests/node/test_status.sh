@@ -7,7 +7,7 @@ source "$COLANDER_SOURCE/tests/cluster/kafka_lib"
 
 cluster=file://$work/objects
 nodes=() # their processes
-base=$((25000 + $$ % 3000))
+base=$((25000 + $$ % 300 * 10))
 trap '[ -z "$mock_pid" ] || kill -9 "$mock_pid"
     for pid in "${nodes[@]}" "${kafka_pids[@]}"; do kill -9 "$pid"; done 2>/dev/null
     rm -rf "$work"; [ "$failures" = 0 ] || exit 1' EXIT
@@ -105,8 +105,12 @@ prints_some '^colander_partition_checkpoint_age_seconds\{family="rows",partition
 start_node 3 n1
 await 1 "^missing +node n1: another process, which began earlier, has the name 'n1'"
 prints_some "^  node +n1 at $(node 3),"
-grep -q "another process has the name 'n1' and began later" "$work/err1" ||
-    complain "node 1 says $(cat "$work/err1")"
+replaced="another process has the name 'n1' and began later"
+for ((tries = 0; tries < 300; tries++)); do
+    ! grep -q "$replaced" "$work/err1" || break
+    sleep 0.1
+done
+grep -q "$replaced" "$work/err1" || complain "node 1 says $(cat "$work/err1")"
 for i in 1 3; do
     kill -TERM "${nodes[$i]}"
     wait "${nodes[$i]}"
@@ -157,7 +161,10 @@ run 0 load "$store" rows - --key id
 "$COLANDER" serve "$store" --listen "127.0.0.1:$((base + 8))" \
     --token-file "$work/token" >"$work/out8" 2>&1 &
 nodes[8]=$!
-until grep -q serving "$work/out8"; do sleep 0.1; done
+for ((tries = 0; tries < 300; tries++)); do
+    ! grep -q serving "$work/out8" || break
+    sleep 0.1
+done
 run 2 cluster status "$(node 8)"
 says_some 'this server is not a node of a cluster$'
 ask 8 /nodes >"$work/out"

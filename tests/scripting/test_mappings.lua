@@ -69,6 +69,13 @@ support.with_store(function(db)
         assert(rows:find {n = 1}:map("function() return type(math." .. name ..
                                      ") end"):reduce(add) == "nil")
     end
+    fails("a map needs a reduce after it", function()
+        rows:map(n):delete()
+    end)
+    assert(rows:count() == 300)
+    fails("the text of a function has at most 65536 bytes", function()
+        rows:map("function() return 1 end" .. (" "):rep(1 << 16))
+    end)
     fails("map:2: 'kept' is not local, in row 1", function()
         rows:map "function(row)\n kept = row.n\n end":reduce(add)
     end)
