@@ -279,7 +279,8 @@ await_problem(struct node *node, const char *text)
         OK(node_partitions(node, &partitions, &count, why()));
         found = 0;
         for (size_t i = 0; i < count; i++)
-            found += partitions[i].phase == NODE_WAITING &&
+            found += (partitions[i].phase == NODE_WAITING ||
+                      partitions[i].phase == NODE_STOPPED) &&
                      strstr(partitions[i].problem, text) != NULL;
         node_partitions_release(partitions, count);
     } while (found < PARTITIONS);
