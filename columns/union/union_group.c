@@ -67,11 +67,12 @@ union_group_finish(void *context, struct colander_explain *explain,
 
     union_explain_begin(explain, group->unasked);
     for (size_t i = 0; i < 2 * group->count && code == COLANDER_OK; i++) {
-        struct part *part = &group->parts[i % group->count];
+        const bool is_elsewhere = i >= group->count;
+        struct part *part = &group->parts[is_elsewhere ? i - group->count : i];
         struct colander_explain one;
 
         if (colander_store_has_source(colander_family_store(part->family)) !=
-            (i >= group->count))
+            is_elsewhere)
             continue;
         code = colander_group_run_finish(part->run, &one, err);
         if (code == COLANDER_OK)
