@@ -176,9 +176,10 @@ static int
 query_reduce(lua_State *L)
 {
     enum { MAP = 3, REDUCE, SUM };
-    struct query *query = query_check(L, 1);
+    struct query *query;
     struct colander_result result;
 
+    (void)query_check(L, 1);
     arguments_check_count(L, 2);
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, QUERY_MAP) == LUA_TNIL)

@@ -374,8 +374,8 @@ call_take_all(struct call *call, call_take *take, void *context,
     bool is_end = false;
 
     while (code == COLANDER_OK && !is_end) {
-        struct colander_slice data;
-        uint8_t kind;
+        struct colander_slice data = {NULL, 0};
+        uint8_t kind = 0;
 
         code = call_next_frame(call, &kind, &data, err);
         if (code != COLANDER_OK)

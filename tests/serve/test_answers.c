@@ -235,6 +235,7 @@ SERVED_TEST(an_end_waits_for_answers)
     free(reply);
 }
 
+#ifdef WRAPS_CLOCK
 /* If it is, the wall clock is set back by an hour while something waits. */
 static atomic_bool is_set_back;
 
@@ -272,6 +273,7 @@ SERVED_TEST(a_wall_clock_that_is_set_back_keeps_no_one_waiting)
     ZERO(close(fd));
     is_set_back = false;
 }
+#endif
 
 /* Replies that need no token are not among the answers that may be under way:
  * strangers who do not read theirs keep no others away. */
