@@ -33,35 +33,38 @@ enum member_kind {
 struct member {
     const char *name;
     enum member_kind kind;
-    size_t offset; /* in the struct */
+    size_t offset;    /* in the struct */
+    bool may_be_left; /* out: 0, or no texts */
 };
 
 #define CLUSTER(member) offsetof(struct cluster_definition, member)
 #define FAMILY(member) offsetof(struct cluster_family, member)
 
 static const struct member cluster_members[] = {
-    {"name", MEMBER_TEXT, CLUSTER(name)},
-    {"id", MEMBER_TEXT, CLUSTER(id)},
-    {"log", MEMBER_TEXT, CLUSTER(log)},
-    {"members", MEMBER_TEXT, CLUSTER(members)},
-    {"settings", MEMBER_PAIRS, CLUSTER(settings)},
-    {NULL, MEMBER_TEXT, 0},
+    {"name", MEMBER_TEXT, CLUSTER(name), false},
+    {"id", MEMBER_TEXT, CLUSTER(id), false},
+    {"log", MEMBER_TEXT, CLUSTER(log), false},
+    {"members", MEMBER_TEXT, CLUSTER(members), false},
+    {"settings", MEMBER_PAIRS, CLUSTER(settings), false},
+    {NULL, MEMBER_TEXT, 0, false},
 };
 
 static const struct member family_members[] = {
-    {"name", MEMBER_TEXT, FAMILY(name)},
-    {"cluster", MEMBER_TEXT, FAMILY(cluster)},
-    {"topic", MEMBER_TEXT, FAMILY(topic)},
-    {"partitions", MEMBER_NUMBER, FAMILY(partition_count)},
-    {"replicas", MEMBER_NUMBER, FAMILY(replica_count)},
-    {"key", MEMBER_TEXTS, FAMILY(key)},
-    {"partition_by", MEMBER_NUMBER, FAMILY(partition_by)},
-    {"format", MEMBER_TEXT, FAMILY(format)},
-    {"on_duplicate", MEMBER_TEXT, FAMILY(on_duplicate)},
-    {"record_size", MEMBER_SIZE, FAMILY(record_size)},
-    {"types", MEMBER_PAIRS, FAMILY(types)},
-    {"schema", MEMBER_OPTIONAL, FAMILY(schema)},
-    {NULL, MEMBER_TEXT, 0},
+    {"name", MEMBER_TEXT, FAMILY(name), false},
+    {"cluster", MEMBER_TEXT, FAMILY(cluster), false},
+    {"topic", MEMBER_TEXT, FAMILY(topic), false},
+    {"partitions", MEMBER_NUMBER, FAMILY(partition_count), false},
+    {"replicas", MEMBER_NUMBER, FAMILY(replica_count), false},
+    {"key", MEMBER_TEXTS, FAMILY(key), false},
+    {"partition_by", MEMBER_NUMBER, FAMILY(partition_by), false},
+    {"format", MEMBER_TEXT, FAMILY(format), false},
+    {"on_duplicate", MEMBER_TEXT, FAMILY(on_duplicate), false},
+    {"record_size", MEMBER_SIZE, FAMILY(record_size), true},
+    {"types", MEMBER_PAIRS, FAMILY(types), false},
+    {"schema", MEMBER_OPTIONAL, FAMILY(schema), false},
+    {"generation", MEMBER_NUMBER, FAMILY(generation), true},
+    {"whole", MEMBER_TEXTS, FAMILY(whole), true},
+    {NULL, MEMBER_TEXT, 0, false},
 };
 
 /* Return a member of a struct, to be written only if the struct may be. */
@@ -328,6 +331,29 @@ check_number(const char *what, uint32_t number, uint32_t most,
                                what, most, number);
 }
 
+/* Checks the offsets of a later generation. */
+static enum colander_code
+check_whole(const struct cluster_family *family, struct colander_error *err)
+{
+    const uint32_t count = family->generation > 0 ? family->partition_count : 0;
+
+    if (family->whole.count != count)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "of generation %" PRIu32 ", whole must have "
+                             "%" PRIu32 " offsets, not %zu",
+                             family->generation, count, family->whole.count);
+    for (uint32_t i = 0; i < count; i++) {
+        const char *text = family->whole.items[i];
+        const size_t size = strspn(text, "0123456789");
+
+        if (size == 0 || size > 18 || text[size] != '\0')
+            return COLANDER_FAIL(err, COLANDER_INVALID,
+                                 "whole has '%.40s', which is not an offset",
+                                 text);
+    }
+    return COLANDER_OK;
+}
+
 static enum colander_code
 check_family(const void *object, struct colander_error *err)
 {
@@ -347,6 +373,8 @@ check_family(const void *object, struct colander_error *err)
                             CLUSTER_REPLICAS_MAX, err);
     if (code == COLANDER_OK)
         code = check_key(family, err);
+    if (code == COLANDER_OK)
+        code = check_whole(family, err);
     if (code != COLANDER_OK)
         return code;
     if (family->record_size != 0 &&
@@ -397,13 +425,23 @@ add_texts(struct colander_row_builder *builder, const struct member *member,
     colander_row_builder_end(builder);
 }
 
+/* Whether it is not written. */
+static bool
+is_left_out(const void *object, const struct member *member)
+{
+    return member->may_be_left &&
+           (is_number(member) ? *number_of(object, member) == 0
+                              : texts_of(object, member)->count == 0);
+}
+
 static void
 add_members(struct colander_row_builder *builder, const void *object,
             const struct member *member)
 {
     for (; member->name != NULL; member++) {
-        if (member->kind == MEMBER_NUMBER ||
-            (member->kind == MEMBER_SIZE && *number_of(object, member) > 0))
+        if (is_left_out(object, member))
+            continue;
+        if (is_number(member))
             colander_row_builder_add(
                 builder, member->name,
                 colander_integer(*number_of(object, member)));
@@ -599,7 +637,7 @@ read_members(void *object, const struct member *member,
         if (code == COLANDER_OK && found)
             code = read_member(object, member, &value, err);
         else if (code == COLANDER_OK && member->kind != MEMBER_OPTIONAL &&
-                 member->kind != MEMBER_SIZE)
+                 !member->may_be_left)
             code = COLANDER_FAIL(err, COLANDER_CORRUPT, "it has no '%s'",
                                  member->name);
     }

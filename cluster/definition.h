@@ -12,6 +12,10 @@
  * damaged definition is not read. cluster.json has no hash: brokers may move,
  * and then it is edited by hand.
  *
+ * A family whose rows were sent to another topic, with another number of
+ * partitions, has a definition of a later generation, which counts as soon as
+ * it is put. The partitions of that are others, NAME.1/0017.
+ *
  * A definition with a member that this version does not know is of a newer
  * version, and is not read: rows could depend on it. FORMAT.md has the members.
  *
@@ -35,7 +39,8 @@
 #define CLUSTER_NAME_MAX 100 /* bytes */
 #define CLUSTER_PARTITIONS_MAX 10000
 #define CLUSTER_REPLICAS_MAX 100
-#define CLUSTER_RECORD_SIZE ((uint32_t)8 << 20) /* bytes, the usual one */
+#define CLUSTER_FOLDER_SIZE (CLUSTER_NAME_MAX + 12) /* with the zero byte */
+#define CLUSTER_RECORD_SIZE ((uint32_t)8 << 20)     /* bytes, the usual one */
 
 /* Texts, owned. */
 struct cluster_texts {
@@ -72,6 +77,10 @@ struct cluster_family {
     char *schema;             /* its text; NULL: none */
     struct cluster_texts types; /* pairs COLUMN=TYPE, which count more than the
                                  * schema's */
+    uint32_t generation;        /* 0: the first */
+    struct cluster_texts whole; /* of a later one: of each partition the offset
+                                 * before which the log has the rows of the
+                                 * generation before */
 };
 
 /* Adds a copy. */
@@ -149,22 +158,44 @@ COLANDER_CHECKED enum colander_code
 cluster_may_define(struct cluster *cluster, const struct cluster_family *family,
                    bool *is_there, struct colander_error *err);
 
-/* Reads a family into an empty struct. Fails with NOT_FOUND if there is none of
- * that name, with CORRUPT if it is damaged, or is of another cluster, or has
- * two definitions, and with TOO_NEW as open. `family` stays empty then. */
+/* Defines the next generation of a family, which counts from then on. Fails
+ * with EXISTS if there is another one already, and otherwise as define. */
+COLANDER_CHECKED enum colander_code
+cluster_redefine(struct cluster *cluster, const struct cluster_family *family,
+                 struct colander_error *err);
+
+/* Reads a family, its last generation, into an empty struct. Fails with
+ * NOT_FOUND if there is none of that name, with CORRUPT if it is damaged, or is
+ * of another cluster, or has two definitions, and with TOO_NEW as open.
+ * `family` stays empty then. */
 COLANDER_CHECKED enum colander_code
 cluster_family(struct cluster *cluster, const char *name,
                struct cluster_family *family, struct colander_error *err);
 
-/* Adds the names of all families, in order. */
+/* Adds the names of all families, in order. `names` is empty. */
 COLANDER_CHECKED enum colander_code
 cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
                      struct colander_error *err);
 
-/* Sets *partition_address to that of the backups of a partition, for cluster.h.
- * The caller frees it. */
+/* The same of those that have several generations. `names` is empty. */
 COLANDER_CHECKED enum colander_code
-cluster_partition_address(const struct cluster *cluster, const char *family,
+cluster_redefined_names(struct cluster *cluster, struct cluster_texts *names,
+                        struct colander_error *err);
+
+/* Returns what the names of its partitions begin with: NAME, or NAME.1 of a
+ * later generation. It is in `folder`. */
+const char *cluster_family_folder(const struct cluster_family *family,
+                                  char folder[CLUSTER_FOLDER_SIZE]);
+
+/* Returns the offset from which on partition `number` has all rows of the
+ * generation before. */
+int64_t cluster_family_whole(const struct cluster_family *family,
+                             uint32_t number);
+
+/* Sets *partition_address to that of the backups of a partition, for cluster.h.
+ * `folder` is that of its family. The caller frees it. */
+COLANDER_CHECKED enum colander_code
+cluster_partition_address(const struct cluster *cluster, const char *folder,
                           uint32_t partition, char **partition_address,
                           struct colander_error *err);
 

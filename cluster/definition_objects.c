@@ -290,19 +290,59 @@ read_family(struct cluster *cluster, const char *object,
     return code;
 }
 
-/* Fails because a family has other definitions than one. */
+/* Fails because a family has no definition, or two that count. */
 static enum colander_code
-fail_count(const char *name, const struct object_list *objects,
-           struct colander_error *err)
+fail_none(const char *name, struct colander_error *err)
 {
-    if (objects->count == 0)
-        return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
-                             "the cluster has no family '%s'", name);
-    return COLANDER_FAIL(
-        err, COLANDER_CORRUPT,
-        "family '%s' has %zu definitions, since processes have defined it at "
-        "the same time: remove '%s' or '%s'",
-        name, objects->count, objects->items[0].name, objects->items[1].name);
+    return COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                         "the cluster has no family '%s'", name);
+}
+
+static enum colander_code
+fail_two(const char *name, const char *one, const char *other,
+         struct colander_error *err)
+{
+    return COLANDER_FAIL(err, COLANDER_CORRUPT,
+                         "family '%s' has 2 definitions, since processes have "
+                         "defined it at the same time: remove '%s' or '%s'",
+                         name, one, other);
+}
+
+/* Reads the definition that counts into an empty struct: that of the last
+ * generation. Sets *object to its name, borrowed from the list. */
+static enum colander_code
+read_last(struct cluster *cluster, const char *name,
+          const struct object_list *objects, struct cluster_family *family,
+          const char **object, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    const char *other = NULL; /* of the same generation */
+
+    *object = NULL;
+    for (size_t i = 0; i < objects->count && code == COLANDER_OK; i++) {
+        struct cluster_family read = {.name = NULL};
+
+        code = read_family(cluster, objects->items[i].name, &read, err);
+        if (code != COLANDER_OK)
+            break;
+        if (*object != NULL && read.generation == family->generation)
+            other = objects->items[i].name;
+        if (*object == NULL || read.generation > family->generation) {
+            cluster_family_release(family);
+            *family = read;
+            *object = objects->items[i].name;
+            other = NULL;
+        } else {
+            cluster_family_release(&read);
+        }
+    }
+    if (code == COLANDER_OK && *object == NULL)
+        code = fail_none(name, err);
+    if (code == COLANDER_OK && other != NULL)
+        code = fail_two(name, *object, other, err);
+    if (code != COLANDER_OK)
+        cluster_family_release(family);
+    return code;
 }
 
 enum colander_code
@@ -310,12 +350,11 @@ cluster_family(struct cluster *cluster, const char *name,
                struct cluster_family *family, struct colander_error *err)
 {
     struct object_list objects = {NULL, 0, 0};
+    const char *object;
     enum colander_code code = list(cluster, name, &objects, err);
 
     if (code == COLANDER_OK)
-        code = objects.count == 1
-                   ? read_family(cluster, objects.items[0].name, family, err)
-                   : fail_count(name, &objects, err);
+        code = read_last(cluster, name, &objects, family, &object, err);
     object_list_release(&objects);
     return code;
 }
@@ -326,9 +365,10 @@ compare(const void *one, const void *other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-enum colander_code
-cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
-                     struct colander_error *err)
+/* Adds the names of the families with so many definitions. */
+static enum colander_code
+add_names(struct cluster *cluster, size_t least, struct cluster_texts *names,
+          struct colander_error *err)
 {
     struct object_list objects = {NULL, 0, 0};
     enum colander_code code = list(cluster, NULL, &objects, err);
@@ -345,42 +385,56 @@ cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
     if (code != COLANDER_OK || names->count == 0)
         return code;
     qsort(names->items, names->count, sizeof(*names->items), compare);
-    for (size_t i = 0; i < names->count; i++) {
-        if (count > 0 && strcmp(names->items[count - 1], names->items[i]) == 0)
+    for (size_t i = 0, same = 1; i < names->count; i++, same++) {
+        const char *next = i + 1 < names->count ? names->items[i + 1] : "";
+
+        if (strcmp(names->items[i], next) == 0) {
             free(names->items[i]);
-        else
+            continue;
+        }
+        if (same >= least)
             names->items[count++] = names->items[i];
+        else
+            free(names->items[i]);
+        same = 0;
     }
     names->count = count;
     return COLANDER_OK;
 }
 
+enum colander_code
+cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
+                     struct colander_error *err)
+{
+    return add_names(cluster, 1, names, err);
+}
+
+enum colander_code
+cluster_redefined_names(struct cluster *cluster, struct cluster_texts *names,
+                        struct colander_error *err)
+{
+    return add_names(cluster, 2, names, err);
+}
+
 /* Fails, and says in what the definition differs that is there. */
 static enum colander_code
-fail_other(struct cluster *cluster, const struct object_list *objects,
+fail_other(const struct cluster_family *there,
            const struct cluster_family *wanted, struct colander_error *err)
 {
-    struct cluster_family there = {.name = NULL};
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
-    enum colander_code code =
-        objects->count == 1
-            ? read_family(cluster, objects->items[0].name, &there, err)
-            : fail_count(wanted->name, objects, err);
+    enum colander_code code = definition_differences(there, wanted, &text, err);
 
-    if (code == COLANDER_OK)
-        code = definition_differences(&there, wanted, &text, err);
     if (code == COLANDER_OK)
         code = COLANDER_FAIL(err, COLANDER_EXISTS,
                              "family '%s' is defined otherwise, and a "
                              "definition never changes: %.*s",
                              wanted->name, (int)text.size,
                              (const char *)text.data);
-    cluster_family_release(&there);
     colander_buffer_release(&text);
     return code;
 }
 
-/* Puts a definition, and fails if there is another one afterwards: of two
+/* Puts a definition, and fails if another one counts afterwards, too: of two
  * processes at once, the one that lists last sees both. Neither is removed, as
  * others may have put or read the same one. */
 static enum colander_code
@@ -389,6 +443,8 @@ put_family(struct cluster *cluster, const struct cluster_family *family,
            struct colander_error *err)
 {
     struct object_list objects = {NULL, 0, 0};
+    struct cluster_family last = {.name = NULL};
+    const char *counts = object;
     enum colander_code code = put(cluster->objects, object, json, err);
 
     if (code == COLANDER_OK)
@@ -398,8 +454,47 @@ put_family(struct cluster *cluster, const struct cluster_family *family,
             COLANDER_FAIL(err, COLANDER_IO,
                           "'%s' was put, and a list does not show it", object);
     if (code == COLANDER_OK && objects.count > 1)
-        code = fail_count(family->name, &objects, err);
+        code = read_last(cluster, family->name, &objects, &last, &counts, err);
+    if (code == COLANDER_OK && strcmp(counts, object) != 0)
+        code = COLANDER_FAIL(err, COLANDER_EXISTS,
+                             "another process has defined a later generation "
+                             "of family '%s'",
+                             family->name);
+    cluster_family_release(&last);
     object_list_release(&objects);
+    return code;
+}
+
+/* Looks for the definition that counts, unless `object` is the only one. `own`
+ * gets its generation; *is_there: it is the same then. */
+static enum colander_code
+compare_last(struct cluster *cluster, const struct object_list *objects,
+             struct cluster_family *own, const char *object, bool *is_there,
+             struct colander_error *err)
+{
+    struct cluster_family there = {.name = NULL};
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    char *same = NULL;
+    const char *counts;
+    enum colander_code code;
+
+    *is_there =
+        objects->count == 1 && strcmp(objects->items[0].name, object) == 0;
+    if (*is_there)
+        return COLANDER_OK;
+    code = read_last(cluster, own->name, objects, &there, &counts, err);
+    own->generation = there.generation;
+    own->whole = there.whole; /* borrowed */
+    if (code == COLANDER_OK && there.partition_count == own->partition_count)
+        code = cluster_family_encode(own, &json, err);
+    if (code == COLANDER_OK && json.size > 0)
+        code = object_of(own->name, colander_buffer_slice(&json), &same, err);
+    *is_there = same != NULL && strcmp(same, counts) == 0;
+    if (code == COLANDER_OK && !*is_there)
+        code = fail_other(&there, own, err);
+    cluster_family_release(&there);
+    colander_buffer_release(&json);
+    free(same);
     return code;
 }
 
@@ -414,16 +509,15 @@ define(struct cluster *cluster, const struct cluster_family *family,
     char *object = NULL;
     enum colander_code code;
 
+    *is_there = false;
     own.cluster = cluster->definition.id;
     code = cluster_family_encode(&own, &json, err);
     if (code == COLANDER_OK)
         code = object_of(own.name, colander_buffer_slice(&json), &object, err);
     if (code == COLANDER_OK)
         code = list(cluster, own.name, &objects, err);
-    *is_there = objects.count == 1 && object != NULL &&
-                strcmp(objects.items[0].name, object) == 0;
-    if (code == COLANDER_OK && objects.count > 0 && !*is_there)
-        code = fail_other(cluster, &objects, &own, err);
+    if (code == COLANDER_OK && objects.count > 0)
+        code = compare_last(cluster, &objects, &own, object, is_there, err);
     if (code == COLANDER_OK && objects.count == 0 && !only_looks)
         code = put_family(cluster, &own, object, &json, err);
     free(object);
@@ -454,12 +548,62 @@ cluster_define(struct cluster *cluster, const struct cluster_family *family,
 }
 
 enum colander_code
-cluster_partition_address(const struct cluster *cluster, const char *family,
+cluster_redefine(struct cluster *cluster, const struct cluster_family *family,
+                 struct colander_error *err)
+{
+    struct cluster_family own = *family; /* borrows */
+    struct cluster_family there = {.name = NULL};
+    struct colander_buffer json = COLANDER_BUFFER_EMPTY;
+    char *object = NULL;
+    enum colander_code code = cluster_family(cluster, own.name, &there, err);
+
+    own.cluster = cluster->definition.id;
+    if (code == COLANDER_OK && own.generation != there.generation + 1)
+        code = COLANDER_FAIL(err, COLANDER_EXISTS,
+                             "generation %" PRIu32 " of family '%s' is there "
+                             "already",
+                             there.generation, own.name);
+    if (code == COLANDER_OK)
+        code = cluster_family_encode(&own, &json, err);
+    if (code == COLANDER_OK)
+        code = object_of(own.name, colander_buffer_slice(&json), &object, err);
+    if (code == COLANDER_OK)
+        code = put_family(cluster, &own, object, &json, err);
+    free(object);
+    colander_buffer_release(&json);
+    cluster_family_release(&there);
+    if (code != COLANDER_OK)
+        colander_error_context(err, "cannot define the family");
+    return code;
+}
+
+const char *
+cluster_family_folder(const struct cluster_family *family,
+                      char folder[CLUSTER_FOLDER_SIZE])
+{
+    if (family->generation == 0)
+        (void)snprintf(folder, CLUSTER_FOLDER_SIZE, "%s", family->name);
+    else
+        (void)snprintf(folder, CLUSTER_FOLDER_SIZE, "%s.%" PRIu32, family->name,
+                       family->generation);
+    return folder;
+}
+
+int64_t
+cluster_family_whole(const struct cluster_family *family, uint32_t number)
+{
+    return family->generation == 0
+               ? 0
+               : strtoll(family->whole.items[number], NULL, 10);
+}
+
+enum colander_code
+cluster_partition_address(const struct cluster *cluster, const char *folder,
                           uint32_t partition, char **partition_address,
                           struct colander_error *err)
 {
     if (asprintf(partition_address, "%s/" PARTITIONS "/%s/%04" PRIu32,
-                 cluster->address, family, partition) >= 0)
+                 cluster->address, folder, partition) >= 0)
         return COLANDER_OK;
     *partition_address = NULL;
     return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for an address");

@@ -181,6 +181,12 @@ topic_writer_put(struct topic_writer *writer, uint64_t number,
                  struct colander_slice key, struct colander_slice value,
                  struct colander_error *err);
 
+/* The same of a record with the header `op`. */
+COLANDER_CHECKED enum colander_code
+topic_writer_tell(struct topic_writer *writer, uint64_t number,
+                  const char *operation, struct colander_slice key,
+                  struct colander_slice value, struct colander_error *err);
+
 /* Sends a record with the header `op` and no key to each partition. */
 COLANDER_CHECKED enum colander_code
 topic_writer_tell_all(struct topic_writer *writer, uint64_t number,

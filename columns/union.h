@@ -11,8 +11,8 @@
  * of them fails with BUSY.
  *
  * A member whose path has words after a blank, and does not begin with a slash,
- * stands for these: partitions, such as FAMILY/0017, of that family, and of
- * families with a name that begins so, and then has a dot.
+ * stands for these: partitions, such as FAMILY/0017 or FAMILY.1/0017, of that
+ * family, and of families with a name that begins so, and then has a dot.
  *
  * Life: colander_union_open -> colander_union_replace, ... ->
  *       colander_store_close

@@ -49,7 +49,8 @@ chunk_add_record(struct chunk *chunk, const struct colander_load_record *record,
     if (code == COLANDER_OK)
         chunk->places[index] = record->place;
     chunk->has_changes |= piece.kind == PIECE_NULL ||
-                          record->operation != COLANDER_LOAD_OPERATION_PUT;
+                          (record->operation != COLANDER_LOAD_OPERATION_PUT &&
+                           record->operation != COLANDER_LOAD_OPERATION_ROW);
     return code;
 }
 

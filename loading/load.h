@@ -146,6 +146,8 @@ enum colander_load_operation {
     COLANDER_LOAD_OPERATION_RETAIN,  /* of all rows, by those before it: deletes
                                       * the old ones. It is JSON, {"time": a
                                       * column, "before": a time} */
+    COLANDER_LOAD_OPERATION_ROW,     /* puts a row as it is stored: it is
+                                      * msgpack, with the key as _key */
 };
 
 /* A record of a stream. */
@@ -394,6 +396,13 @@ struct colander_load_options {
 /* The key is a hash of the columns that the record itself has, so that a record
  * which is loaded again is the same row. */
 #define COLANDER_LOAD_HASH ":hash"
+
+/* Sets *retains to whether a record of a stream has begun to delete old rows
+ * and not ended, although the mark after it is there: so a little of what that
+ * mark says is not done yet. */
+COLANDER_API COLANDER_CHECKED enum colander_code
+colander_load_retains(struct colander_family *family, bool *retains,
+                      struct colander_error *err);
 
 /* Appends the text of the first `part_count` parts of a row's key, or of all if
  * it has fewer, by which a record has its partition: of one the string or the

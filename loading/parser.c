@@ -263,16 +263,21 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
           size_t piece, size_t index, struct colander_error *err)
 {
     const char *partition = parser->options->partition;
+    const uint8_t operation = chunk->pieces[piece].operation;
+    const struct colander_slice record =
+        chunk_piece(chunk, &chunk->pieces[piece]);
     struct parsed_row parsed;
     int64_t second = 0;
     bool lacks_time = false;
-    enum colander_code code = rows_parse(
-        rows, chunk_piece(chunk, &chunk->pieces[piece]), &parsed, err);
+    enum colander_code code =
+        operation == COLANDER_LOAD_OPERATION_ROW
+            ? rows_parse_stored(rows, record, &parsed, err)
+            : rows_parse(rows, record, &parsed, err);
 
     if (rows->misfits.lacks_line)
         misfits_set_line(&rows->misfits, line_of(chunk, piece));
-    if (code == COLANDER_OK &&
-        chunk->pieces[piece].operation != COLANDER_LOAD_OPERATION_PUT)
+    if (code == COLANDER_OK && (operation == COLANDER_LOAD_OPERATION_PATCH ||
+                                operation == COLANDER_LOAD_OPERATION_DELETE))
         code = set_operation(&chunk->pieces[piece], &parsed, err);
     if (code == COLANDER_OK && parsed.has_key)
         code = check_partition_key(rows, parser, chunk, piece, parsed.key, err);

@@ -236,6 +236,20 @@ rows_parse(struct rows *rows, struct colander_slice record,
     return code;
 }
 
+enum colander_code
+rows_parse_stored(struct rows *rows, struct colander_slice record,
+                  struct parsed_row *parsed, struct colander_error *err)
+{
+    enum colander_code code;
+
+    memset(parsed, 0, sizeof(*parsed));
+    code = msgpack_rows_row(&rows->msgpack, record, parsed, err);
+    parsed->is_checked = true;
+    return code != COLANDER_OK || parsed->has_key
+               ? code
+               : COLANDER_FAIL(err, COLANDER_INVALID, "the row has no _key");
+}
+
 void
 rows_trim(struct rows *rows)
 {

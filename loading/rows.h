@@ -66,6 +66,11 @@ COLANDER_CHECKED enum colander_code rows_parse(struct rows *rows,
                                                struct parsed_row *parsed,
                                                struct colander_error *err);
 
+/* The same of a row as it is stored, with its key. */
+COLANDER_CHECKED enum colander_code
+rows_parse_stored(struct rows *rows, struct colander_slice record,
+                  struct parsed_row *parsed, struct colander_error *err);
+
 /* Removes this text from the beginning of the reason, if it is there. */
 __attribute__((format(printf, 2, 3))) void
 reason_drop(struct colander_error *reason, const char *format, ...);

@@ -21,11 +21,14 @@ struct stream_reader {
     char reason[120];           /* why the last record is rejected */
 };
 
-/* Adds a record. One that is too large is rejected; its beginning is kept. */
+/* Adds a record. One that is too large is rejected; its beginning is kept. A
+ * row as it is stored may be larger than the record was, or have grown. */
 static enum colander_code
 add_record(struct stream_reader *reader, struct colander_load_record *record)
 {
-    const size_t size_max = reader->options->record_size;
+    const size_t size_max = record->operation == COLANDER_LOAD_OPERATION_ROW
+                                ? COLANDER_JSON_SIZE_MAX
+                                : reader->options->record_size;
     struct colander_slice *text =
         record->is_null ? &record->key : &record->value;
 

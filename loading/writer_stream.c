@@ -125,6 +125,18 @@ writer_stream_retain(struct writer *writer, const struct chunk *chunk,
 }
 
 enum colander_code
+colander_load_retains(struct colander_family *family, bool *retains,
+                      struct colander_error *err)
+{
+    struct colander_buffer record = COLANDER_BUFFER_EMPTY;
+    const enum colander_code code = colander_family_mark(
+        family, colander_slice_text(RETAIN_MARK), &record, retains, err);
+
+    colander_buffer_release(&record);
+    return code;
+}
+
+enum colander_code
 writer_stream_begin(struct writer *writer, struct colander_error *err)
 {
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;

@@ -6,6 +6,8 @@
 #include "cluster/node_text.h"
 #include "cluster/placement.h"
 #include "core/array.h"
+#include "core/clock.h"
+#include "node/folder.h"
 #include "node/node_inside.h"
 
 #include <inttypes.h>
@@ -13,6 +15,12 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* How long partitions of a generation are kept that is not read any more, as
+ * other nodes may not have heard yet what makes them read the next one. */
+#define KEPT_US(node)                                                          \
+    (UINT64_C(1000) *                                                          \
+     ((node)->options.lost_ms > 0 ? (node)->options.lost_ms : 10000))
 
 /* ---------------------------------------------------------------- nodes --- */
 
@@ -89,7 +97,7 @@ order_nodes(const struct node *node, const struct cluster_family *family,
 
 /* Before the name of a partition whose rows are all where their key decides. */
 #define PLACED "placed "
-#define PLACED_SIZE (CLUSTER_NAME_MAX + 30)
+#define PLACED_SIZE (CLUSTER_FOLDER_SIZE + 20)
 
 static bool
 says_placed(const struct member *other, const struct route *route)
@@ -181,10 +189,13 @@ add_route(const struct node *node, const struct node_family *family,
           uint32_t number, struct route *route, struct route_texts *texts,
           struct colander_error *err)
 {
+    char folder[CLUSTER_FOLDER_SIZE];
     char *name = NULL;
     enum colander_code code;
 
-    if (asprintf(&name, "%s/%04" PRIu32, family->definition.name, number) < 0)
+    if (asprintf(&name, "%s/%04" PRIu32,
+                 cluster_family_folder(&family->definition, folder),
+                 number) < 0)
         name = NULL;
     code = keep_text(texts, name, &route->partition, err);
     if (code != COLANDER_OK)
@@ -195,6 +206,44 @@ add_route(const struct node *node, const struct node_family *family,
     if (code == COLANDER_OK && route->second != NULL)
         code = keep_line(texts, &route->second, err);
     return code;
+}
+
+/* Whether a generation of a family is the one that is read: the last one all of
+ * whose partitions can be. */
+static bool
+is_read(const struct node_family *family)
+{
+    const struct node_family *other;
+
+    for (other = family->after; other != NULL; other = other->after) {
+        if (other->is_routed)
+            return false;
+    }
+    for (other = family->before; other != NULL && !family->is_routed;
+         other = other->before) {
+        if (other->is_routed)
+            return false;
+    }
+    return family->is_routed || family->after == NULL;
+}
+
+/* Hides the routes of generations that are not read. */
+static void
+hide_routes(struct node *node, struct route *routes)
+{
+    for (size_t i = 0; i < node->family_count; i++) {
+        struct node_family *family = node->families[i];
+        const uint32_t count = family->definition.partition_count;
+        const bool is_hidden = !is_read(family);
+
+        for (uint32_t j = 0; j < count; j++)
+            routes[j].is_hidden = is_hidden;
+        routes += count;
+        if (!is_hidden || family->after == NULL)
+            family->hidden_us = 0;
+        else if (family->hidden_us == 0)
+            family->hidden_us = clock_us();
+    }
 }
 
 /* Routes all partitions. Under the lock. */
@@ -214,12 +263,20 @@ try_route(struct node *node, struct colander_error *err)
     if (routes == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
     for (size_t i = 0; i < node->family_count && code == COLANDER_OK; i++) {
-        const struct node_family *family = node->families[i];
+        struct node_family *family = node->families[i];
 
+        family->is_routed = true;
         for (uint32_t j = 0;
-             j < family->definition.partition_count && code == COLANDER_OK; j++)
-            code = add_route(node, family, j, &routes[count++], &texts, err);
+             j < family->definition.partition_count && code == COLANDER_OK;
+             j++, count++) {
+            code = add_route(node, family, j, &routes[count], &texts, err);
+            family->is_routed =
+                family->is_routed &&
+                (routes[count].store != NULL || routes[count].address != NULL);
+        }
     }
+    if (code == COLANDER_OK)
+        hide_routes(node, routes);
     pthread_mutex_unlock(&node->mutex);
     if (code == COLANDER_OK)
         code = routing_set(node->routing, routes, count, err);
@@ -233,7 +290,7 @@ try_route(struct node *node, struct colander_error *err)
 /* ----------------------------------------------------------- partitions --- */
 
 void
-node_visit_partitions(struct node *node,
+node_visit_partitions(struct node *node, bool only_last,
                       void (*visit)(void *context, struct partition *partition),
                       void *context)
 {
@@ -241,6 +298,8 @@ node_visit_partitions(struct node *node,
     for (size_t i = 0; i < node->family_count; i++) {
         const struct node_family *family = node->families[i];
 
+        if (only_last && family->after != NULL)
+            continue;
         for (uint32_t j = 0; j < family->definition.partition_count; j++) {
             if (family->partitions[j] != NULL)
                 visit(context, family->partitions[j]);
@@ -299,25 +358,61 @@ node_free_family(struct node_family *family)
     free(family);
 }
 
-static bool
-has_family(const struct node *node, const char *name)
+/* Returns the last generation of a family; NULL: it is not known. */
+static struct node_family *
+find_family(const struct node *node, const char *name)
 {
+    struct node_family *found = NULL;
+
     for (size_t i = 0; i < node->family_count; i++) {
         if (strcmp(node->families[i]->definition.name, name) == 0)
-            return true;
+            found = node->families[i];
     }
-    return false;
+    return found;
 }
 
+/* Removes what the node has of earlier generations, since before it was
+ * started. */
+static enum colander_code
+remove_earlier(const struct node *node, const struct cluster_family *family,
+               struct colander_error *err)
+{
+    struct cluster_family earlier = {.name = family->name};
+    enum colander_code code = COLANDER_OK;
+
+    for (; earlier.generation < family->generation && code == COLANDER_OK;
+         earlier.generation++) {
+        char folder[CLUSTER_FOLDER_SIZE];
+        char *path;
+
+        if (asprintf(&path, "%s/%s", node->directory,
+                     cluster_family_folder(&earlier, folder)) < 0)
+            return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
+                                 "no memory for a path");
+        code = folder_remove(path, err);
+        free(path);
+    }
+    return code;
+}
+
+/* Adds a family, or a later generation of one. */
 static enum colander_code
 add_family(struct node *node, const char *name, struct colander_error *err)
 {
     struct node_family *family = calloc(1, sizeof(*family));
+    struct node_family *before = find_family(node, name);
     enum colander_code code = COLANDER_OK;
 
     if (family == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a family");
     code = cluster_family(node->cluster, name, &family->definition, err);
+    if (code == COLANDER_OK && before != NULL &&
+        before->definition.generation >= family->definition.generation) {
+        node_free_family(family);
+        return COLANDER_OK;
+    }
+    if (code == COLANDER_OK && before == NULL)
+        code = remove_earlier(node, &family->definition, err);
     if (code == COLANDER_OK) {
         family->partitions = calloc(family->definition.partition_count,
                                     sizeof(struct partition *));
@@ -329,13 +424,25 @@ add_family(struct node *node, const char *name, struct colander_error *err)
         pthread_mutex_lock(&node->mutex);
         code = array_reserve(&node->families, node->family_count,
                              &node->family_capacity, 1, err);
-        if (code == COLANDER_OK)
+        if (code == COLANDER_OK) {
             node->families[node->family_count++] = family;
+            family->before = before;
+            if (before != NULL)
+                before->after = family;
+        }
         pthread_mutex_unlock(&node->mutex);
     }
     if (code != COLANDER_OK)
         node_free_family(family);
     return code;
+}
+
+static bool
+is_wanted(const struct node *node, const char *name)
+{
+    const char *only = node->options.only;
+
+    return only == NULL || strcmp(only, name) == 0;
 }
 
 enum colander_code
@@ -345,7 +452,15 @@ node_look_for_families(struct node *node, struct colander_error *err)
     enum colander_code code = cluster_family_names(node->cluster, &names, err);
 
     for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
-        if (!has_family(node, names.items[i]))
+        if (find_family(node, names.items[i]) == NULL &&
+            is_wanted(node, names.items[i]))
+            code = add_family(node, names.items[i], err);
+    }
+    cluster_texts_release(&names);
+    if (code == COLANDER_OK)
+        code = cluster_redefined_names(node->cluster, &names, err);
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
+        if (is_wanted(node, names.items[i]))
             code = add_family(node, names.items[i], err);
     }
     cluster_texts_release(&names);
@@ -364,10 +479,11 @@ is_own(const struct node *node, const struct node_family *family,
     size_t order[CLUSTER_REPLICAS_MAX];
     const size_t count = order_nodes(node, definition, number, order);
     bool is_own = node->members == NULL;
-    char name[CLUSTER_NAME_MAX + 20];
+    char folder[CLUSTER_FOLDER_SIZE];
+    char name[CLUSTER_FOLDER_SIZE + 20];
 
-    (void)snprintf(name, sizeof(name), "%s/%04" PRIu32, definition->name,
-                   number);
+    (void)snprintf(name, sizeof(name), "%s/%04" PRIu32,
+                   cluster_family_folder(definition, folder), number);
     *is_served = count > 0;
     for (size_t i = 0; i < count && i < definition->replica_count; i++) {
         const struct member *member = &node->nodes[order[i]];
@@ -384,12 +500,14 @@ static bool
 has_store(const struct node *node, const struct node_family *family,
           uint32_t number)
 {
+    char folder[CLUSTER_FOLDER_SIZE];
     struct stat status;
     char *path;
     bool is_there;
 
     if (asprintf(&path, "%s/%s/%04" PRIu32, node->directory,
-                 family->definition.name, number) < 0)
+                 cluster_family_folder(&family->definition, folder),
+                 number) < 0)
         return false;
     is_there = stat(path, &status) == 0;
     free(path);
@@ -408,6 +526,11 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
 
     pthread_mutex_lock(&node->routing_lock); /* of the nodes */
     owns = is_own(node, family, number, &is_served);
+    if (family->hidden_us > 0) { /* a moment later, so that all nodes are */
+        owns =
+            partition != NULL && clock_us() - family->hidden_us < KEPT_US(node);
+        is_served = true;
+    }
     pthread_mutex_unlock(&node->routing_lock);
     if (partition == NULL) {
         owns = owns || (!family->has_looked && has_store(node, family, number));
@@ -536,7 +659,7 @@ node_make_text(struct node *node, struct colander_buffer *text,
     add_line(&said, node->address == NULL ? "-" : node->address);
     if (said.code == COLANDER_OK)
         said.code = node_text_add_node(details, state.problem, err);
-    node_visit_partitions(node, add_partition, &said);
+    node_visit_partitions(node, false, add_partition, &said);
     return said.code;
 }
 

@@ -92,7 +92,8 @@ add_targets(struct waiting *waiting, const struct cluster_family *family,
     return code;
 }
 
-/* Asks brokers what the log has. */
+/* Asks brokers what the log has. Of a family that has a later generation that
+ * counts, also before it is read: writers send to its topic. */
 static enum colander_code
 set_targets(struct waiting *waiting, const char *asked,
             struct colander_error *err)
@@ -102,14 +103,17 @@ set_targets(struct waiting *waiting, const char *asked,
 
     for (size_t i = 0; code == COLANDER_OK; i++) {
         const struct cluster_family *family = NULL;
+        bool is_last = false;
 
         pthread_mutex_lock(&node->mutex); /* families stay until the end */
-        if (i < node->family_count)
+        if (i < node->family_count) {
             family = &node->families[i]->definition;
+            is_last = node->families[i]->after == NULL;
+        }
         pthread_mutex_unlock(&node->mutex);
         if (family == NULL)
             break;
-        if (is_asked(family->name, asked))
+        if (is_last && is_asked(family->name, asked))
             code = add_targets(waiting, family, err);
     }
     return code;
@@ -128,9 +132,11 @@ close_view(struct waiting *waiting)
 static bool
 is_missing(const struct waiting *waiting, const struct target *target)
 {
-    char name[CLUSTER_NAME_MAX + 20];
+    char folder[CLUSTER_FOLDER_SIZE];
+    char name[CLUSTER_FOLDER_SIZE + 20];
 
-    (void)snprintf(name, sizeof(name), "%s/%04" PRIu32, target->family->name,
+    (void)snprintf(name, sizeof(name), "%s/%04" PRIu32,
+                   cluster_family_folder(target->family, folder),
                    target->partition);
     for (size_t i = 0; i < waiting->missing.count; i++) {
         if (strcmp(waiting->missing.names[i], name) == 0)
@@ -189,13 +195,14 @@ static enum colander_code
 fail_late(const struct waiting *waiting, struct colander_error *err)
 {
     const struct target *target = &waiting->targets[waiting->reached];
+    char folder[CLUSTER_FOLDER_SIZE];
 
     return COLANDER_FAIL(
         err, COLANDER_BUSY,
         "partition %s/%04" PRIu32 " was read up to offset %" PRId64
         ", and the log had records up to %" PRId64 ": not fresh in time",
-        target->family->name, target->partition, waiting->applied,
-        target->high);
+        cluster_family_folder(target->family, folder), target->partition,
+        waiting->applied, target->high);
 }
 
 /* Waits until all are as far as they must be. */

@@ -339,6 +339,21 @@ meet_others(struct node *node, struct colander_error *err)
     return members_open(&options, &node->members, err);
 }
 
+/* Starts what a node needs that goes on. */
+static enum colander_code
+start_others(struct node *node, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (thread_create(&node->saver, save, node) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    node->has_saver = code == COLANDER_OK;
+    if (code == COLANDER_OK && thread_create(&node->looker, look, node) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    node->has_looker = code == COLANDER_OK;
+    return code;
+}
+
 enum colander_code
 node_join(struct node *node, const char *address, struct colander_error *err)
 {
@@ -359,12 +374,8 @@ node_join(struct node *node, const char *address, struct colander_error *err)
     if (code == COLANDER_OK && thread_create(&node->keeper, keep, node) != 0)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
     node->has_keeper = code == COLANDER_OK;
-    if (code == COLANDER_OK && thread_create(&node->saver, save, node) != 0)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
-    node->has_saver = code == COLANDER_OK;
-    if (code == COLANDER_OK && thread_create(&node->looker, look, node) != 0)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
-    node->has_looker = code == COLANDER_OK;
+    if (code == COLANDER_OK && node->options.only == NULL)
+        code = start_others(node, err);
     atomic_store(&node->has_joined, code == COLANDER_OK);
     return code;
 }
@@ -442,7 +453,7 @@ stop_all(struct node *node)
     if (node->has_looker)
         (void)pthread_join(node->looker, NULL);
     atomic_store(&node->is_ending, false); /* the last ones are made */
-    node_visit_partitions(node, stop_one, NULL);
+    node_visit_partitions(node, false, stop_one, NULL);
     while ((list = list_partitions(node, NULL)) == NULL)
         (void)usleep(NODE_AGAIN_US);
     for (size_t i = 0; list[i] != NULL; i++)
@@ -496,7 +507,7 @@ node_close(struct node *node, struct colander_error *err)
     if (node == NULL)
         return COLANDER_OK;
     stop_all(node);
-    if (node->has_keeper)
+    if (node->has_keeper && node->options.only == NULL)
         code = checkpoint_all(node, true, err);
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);
@@ -554,7 +565,7 @@ node_partitions(struct node *node, struct node_partition **partitions,
 {
     struct state_list list = {.err = err};
 
-    node_visit_partitions(node, add_state, &list);
+    node_visit_partitions(node, true, add_state, &list);
     if (list.code != COLANDER_OK) {
         node_partitions_release(list.items, list.count);
         list.items = NULL;

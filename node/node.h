@@ -38,6 +38,8 @@ struct node_options {
     const char *directory; /* created if it is missing */
     const char *name;      /* of this node, which no other one has; NULL: it is
                             * alone, and has all partitions */
+    const char *only;      /* the one family that it has, for a while, and of
+                            * which it makes no checkpoints; NULL: all */
 
     /* Of librdkafka, each NAME=VALUE, beside those of the cluster; and a file
      * of such lines, which may have secrets. */
@@ -124,8 +126,8 @@ struct node_partition {
     char checkpoint_problem[700]; /* why the last one failed; "": it did not */
 };
 
-/* Lists the partitions, by family and number. Release with
- * node_partitions_release. */
+/* Lists the partitions, by family and number, but for those of generations that
+ * have a later one. Release with node_partitions_release. */
 COLANDER_CHECKED enum colander_code
 node_partitions(struct node *node, struct node_partition **partitions,
                 size_t *count, struct colander_error *err);

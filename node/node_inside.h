@@ -18,7 +18,12 @@
 struct node_family {
     struct cluster_family definition;
     struct partition **partitions; /* by number; NULL: it is not here */
-    bool has_looked;               /* for stores of before in the directory */
+    struct node_family *before;    /* its last generation; NULL: none */
+    struct node_family *after;     /* and the next one */
+    bool is_routed;     /* each partition has a store, here or elsewhere */
+    uint64_t hidden_us; /* since when a later generation is read; 0: it is not
+                         */
+    bool has_looked;    /* for stores of before in the directory */
 };
 
 struct node {
@@ -59,8 +64,9 @@ struct node {
     bool is_stopped;
 };
 
-/* Calls `visit` for each partition that the node has. */
-void node_visit_partitions(struct node *node,
+/* Calls `visit` for each partition that the node has; `only_last`: of the last
+ * generation of each family. */
+void node_visit_partitions(struct node *node, bool only_last,
                            void (*visit)(void *context,
                                          struct partition *partition),
                            void *context);

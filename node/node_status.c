@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What the node hears, and the families that it knows. */
+/* What the node hears, and the families that it knows, each with its last
+ * generation. */
 struct view {
     struct member *members;
     size_t member_count;
@@ -53,9 +54,9 @@ list_families(struct node *node, struct view *view, struct colander_error *err)
     view->families = calloc(node->family_count + 1, sizeof(*view->families));
     if (view->families == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for families");
-    while (code == COLANDER_OK && view->family_count < node->family_count) {
-        view->families[view->family_count] = node->families[view->family_count];
-        view->family_count++;
+    for (size_t i = 0; code == COLANDER_OK && i < node->family_count; i++) {
+        if (node->families[i]->after == NULL)
+            view->families[view->family_count++] = node->families[i];
     }
     pthread_mutex_unlock(&node->mutex);
     return code;

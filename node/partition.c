@@ -212,20 +212,32 @@ store_of(struct partition *partition)
     return store;
 }
 
-/* Sets *applied to the offset after the last record in the store, if it knows.
- * Requires the lock. */
-static void
-read_applied(struct partition *partition, int64_t *applied)
+/* Returns the offset up to which all is in the store: not that after a retain
+ * whose deletes are under way. Negative: it is not open. Requires the lock. */
+static int64_t
+read_applied(const struct partition *partition)
 {
-    int64_t offset;
+    int64_t applied;
+    bool retains = false;
     bool found;
 
-    if (partition->rows != NULL &&
+    if (partition->rows == NULL ||
+        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK ||
         topic_place(partition->rows, partition->setup.family->topic,
-                    (int32_t)partition->setup.number, &offset, &found,
-                    NULL) == COLANDER_OK &&
-        found)
-        *applied = offset;
+                    (int32_t)partition->setup.number, &applied, &found,
+                    NULL) != COLANDER_OK ||
+        !found)
+        return partition->state.applied;
+    return applied - retains;
+}
+
+/* Returns the offset before which the log has the rows of the generation before
+ * (cluster/definition.h). */
+static int64_t
+whole_of(const struct partition *partition)
+{
+    return cluster_family_whole(partition->setup.family,
+                                partition->setup.number);
 }
 
 /* Sets *reading to how far the log is read, and notes whether that is all of
@@ -234,7 +246,7 @@ read_applied(struct partition *partition, int64_t *applied)
 static void
 look_at_reader(struct partition *partition, struct topic_reader_state *reading)
 {
-    int64_t applied = partition->state.applied;
+    int64_t applied;
 
     memset(reading, 0, sizeof(*reading));
     if (partition->reader == NULL)
@@ -243,20 +255,23 @@ look_at_reader(struct partition *partition, struct topic_reader_state *reading)
     if (partition->state.is_caught_up || reading->lag > 0 ||
         reading->is_cut_off)
         return;
-    read_applied(partition, &applied);
-    partition->state.is_caught_up = applied >= reading->next;
+    applied = read_applied(partition);
+    partition->state.is_caught_up =
+        applied >= reading->next && applied >= whole_of(partition);
 }
 
 struct colander_store *
 partition_store(struct partition *partition, bool *is_caught_up)
 {
+    const int64_t whole = whole_of(partition);
     struct topic_reader_state reading;
-    struct colander_store *store;
+    struct colander_store *store = NULL;
 
     pthread_mutex_lock(&partition->lock);
     look_at_reader(partition, &reading);
     *is_caught_up = partition->state.is_caught_up;
-    store = partition->store;
+    if (whole == 0 || read_applied(partition) >= whole)
+        store = partition->store;
     pthread_mutex_unlock(&partition->lock);
     return store;
 }
@@ -358,9 +373,11 @@ follow(struct partition *partition, bool *is_store_bad,
         .partitions = &number,
         .partition_count = 1,
         .client = setup->client,
-        /* if no checkpoint can be used, the log must have it all */
+        /* if no checkpoint can be used, or rows of the generation before are
+         * the first records, the log must have it all */
         .is_whole = !partition->has_mark &&
-                    checkpoints_count(&partition->checkpoints) > 0,
+                    (checkpoints_count(&partition->checkpoints) > 0 ||
+                     whole_of(partition) > 0),
     };
     const char *const name = partition->log;
     struct colander_load_options load_options = partition->load_options.options;
@@ -552,7 +569,7 @@ partition_state(struct partition *partition, struct node_partition *state)
     if (reading.is_cut_off)
         (void)snprintf(state->problem, sizeof(state->problem),
                        "no broker answers: %s", reading.trouble);
-    read_applied(partition, &state->applied);
+    state->applied = read_applied(partition);
     pthread_mutex_unlock(&partition->lock);
 }
 
@@ -669,10 +686,11 @@ prepare(struct partition *partition, struct colander_error *err)
 {
     const struct partition_setup *setup = &partition->setup;
     const struct cluster_family *family = setup->family;
+    char folder[CLUSTER_FOLDER_SIZE];
     enum colander_code code;
 
-    if (asprintf(&partition->name, "%s/%04" PRIu32, family->name,
-                 setup->number) < 0)
+    if (asprintf(&partition->name, "%s/%04" PRIu32,
+                 cluster_family_folder(family, folder), setup->number) < 0)
         partition->name = NULL;
     partition->path = path_of(partition, "");
     partition->fresh_path = path_of(partition, ".new");
@@ -691,9 +709,8 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.family = family->name;
     partition->state.number = setup->number;
     partition->state.applied = -1;
-    code =
-        cluster_partition_address(setup->cluster, family->name, setup->number,
-                                  &partition->checkpoints.address, err);
+    code = cluster_partition_address(setup->cluster, folder, setup->number,
+                                     &partition->checkpoints.address, err);
     if (code == COLANDER_OK)
         code = family_load_init(&partition->load_options, family, err);
     return code;

@@ -39,7 +39,8 @@ COLANDER_CHECKED enum colander_code
 partition_start(const struct partition_setup *setup,
                 struct partition **partition, struct colander_error *err);
 
-/* Returns the store, or NULL if it is not open. Only in `changed`. Sets
+/* Returns the store, or NULL if it is not open, or has not all rows of the
+ * generation before. Only in `changed`. Sets
  * *is_caught_up to whether it has once had all that the log had. */
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);

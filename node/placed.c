@@ -50,8 +50,9 @@ placed_destroy(struct placed *placed)
 }
 
 /* Whether the member at `path` is one partition, FAMILY/0017 or
- * /.../FAMILY/0017. Others, as another node, have theirs after blanks.
- * Sets where its family is in it, and its number. */
+ * /.../FAMILY/0017, or of a later generation, FAMILY.1/0017. Others, as another
+ * node, have theirs after blanks. Sets where its family is in it, and its
+ * number. */
 static bool
 read_partition(const char *path, struct colander_slice *family,
                uint32_t *number)
@@ -66,7 +67,7 @@ read_partition(const char *path, struct colander_slice *family,
         return false;
     while (start > path && start[-1] != '/')
         start--;
-    *family = colander_slice_of(start, (size_t)(slash - start));
+    *family = colander_slice_of(start, strcspn(start, "./"));
     *number = (uint32_t)strtoul(slash + 1, &end, 10);
     return true;
 }
@@ -139,6 +140,8 @@ placed_set(struct placed *placed, const struct route *routes, size_t count,
     for (size_t i = 0; i < count && !is_short; i++) {
         const struct cluster_family *family = routes[i].family;
 
+        if (routes[i].is_hidden)
+            continue;
         if (i == 0 || routes[i - 1].family != family) {
             list[used].name = strdup(family->name);
             list[used].partition_count = family->partition_count;

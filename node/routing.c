@@ -64,7 +64,7 @@ find_missing(const struct nowhere *nowhere, const char *family)
 {
     for (size_t i = 0; i < nowhere->count; i++) {
         const char *part = nowhere->parts[i];
-        const size_t size = strcspn(part, "/");
+        const size_t size = strcspn(part, "./"); /* of any generation */
 
         if (strncmp(part, family, size) == 0 &&
             (family[size] == '\0' || family[size] == '.'))
@@ -98,7 +98,7 @@ list_families(void *context, struct colander_names *names,
     names->names = calloc(nowhere->count + 1, sizeof(char *));
     for (size_t i = 0; i < nowhere->count && names->names != NULL; i++) {
         const char *part = nowhere->parts[i];
-        const size_t size = strcspn(part, "/") + 1; /* of the same family */
+        const size_t size = strcspn(part, "./") + 1; /* of the same family */
 
         if (i > 0 && strncmp(part, nowhere->parts[i - 1], size) == 0)
             continue;
@@ -633,6 +633,8 @@ open_peers(struct routing *routing, const struct route *routes, size_t count,
     enum colander_code code = COLANDER_OK;
 
     for (size_t i = 0; i < count && code == COLANDER_OK; i++) {
+        if (routes[i].is_hidden)
+            continue;
         if (routes[i].address != NULL || routes[i].store == NULL)
             code = add_route(peers, &routes[i], err);
     }
@@ -664,7 +666,8 @@ join(struct routing *routing, const struct route *routes, size_t count,
     code = colander_union_replace(routing->here, stores, store_count, err);
     store_count = 0;
     for (size_t i = 0; i < count; i++) {
-        if (routes[i].store != NULL && routes[i].address == NULL)
+        if (routes[i].store != NULL && routes[i].address == NULL &&
+            !routes[i].is_hidden)
             stores[store_count++] = routes[i].store;
     }
     for (size_t i = 0; i < peers->count; i++)

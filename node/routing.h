@@ -30,6 +30,7 @@ struct route {
                             * wherever it is read */
     const char *second; /* of the node that is asked if that fails; NULL: none
                             * does */
+    bool is_hidden;     /* it is for other nodes only */
 };
 
 struct routing;

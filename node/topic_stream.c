@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#define COUNT 4           /* of operations */
+#define COUNT 5           /* of operations */
 #define FAR_BEHIND 100000 /* records: rows may wait for those after them */
 
 /* Sets what a record does, by its header. A null deletes. */
@@ -11,7 +11,8 @@ static void
 set_operation(struct topic_stream *records, const struct topic_record *next,
               struct colander_load_record *record)
 {
-    static const char *const names[] = {"put", "patch", "delete", "retain"};
+    static const char *const names[] = {"put", "patch", "delete", "retain",
+                                        "row"};
     struct colander_slice name = next->operation;
     char shown[40];
     size_t i = 0;
@@ -26,6 +27,8 @@ set_operation(struct topic_stream *records, const struct topic_record *next,
         record->fault = "the patch is null";
     if (next->is_null && record->operation == COLANDER_LOAD_OPERATION_RETAIN)
         record->fault = "the retain is null";
+    if (next->is_null && record->operation == COLANDER_LOAD_OPERATION_ROW)
+        record->fault = "the row is null";
     if (i < COUNT)
         return;
     if (name.size >= sizeof(shown))
@@ -36,8 +39,8 @@ set_operation(struct topic_stream *records, const struct topic_record *next,
                                                               : '?');
     shown[i] = '\0';
     (void)snprintf(records->fault, sizeof(records->fault),
-                   "the header op is '%s': it may be put, patch, delete or "
-                   "retain",
+                   "the header op is '%s': it may be put, patch, delete, "
+                   "retain or row",
                    shown);
     record->fault = records->fault;
 }

@@ -16,8 +16,8 @@ struct cluster_store;
 
 /* Opens the checkpoints of all families, or of those that `family` is about
  * (NULL: of all). A partition without a checkpoint has no rows. One whose
- * checkpoints are all damaged is an error. `name` is what messages call the
- * store. */
+ * checkpoints are all damaged is an error, and so is one of a later generation
+ * without all rows of that before. `name` is what messages call the store. */
 COLANDER_CHECKED enum colander_code
 cluster_store_open(struct cluster *cluster, const char *name,
                    const char *family, struct cluster_store **store,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #define CHECKPOINT_SHARE 3 /* how often its age must go into the retention */
-#define NAME_SIZE (CLUSTER_NAME_MAX + 20) /* of a partition, with its end */
+#define NAME_SIZE (CLUSTER_FOLDER_SIZE + 20) /* of a partition, with its end */
 
 enum colander_code
 survey_init(struct survey *survey, const struct member *members, size_t count,
@@ -45,7 +45,10 @@ static void
 name_partition(char name[NAME_SIZE], const struct cluster_family *family,
                uint32_t number)
 {
-    (void)snprintf(name, NAME_SIZE, "%s/%04" PRIu32, family->name, number);
+    char folder[CLUSTER_FOLDER_SIZE];
+
+    (void)snprintf(name, NAME_SIZE, "%s/%04" PRIu32,
+                   cluster_family_folder(family, folder), number);
 }
 
 static size_t

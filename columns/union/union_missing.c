@@ -13,11 +13,12 @@ parts_of(const struct colander_store *store)
     return path[0] == '/' ? NULL : strchr(path, ' ');
 }
 
-/* Whether the family (NULL: any) has rows in a partition. */
+/* Whether the family (NULL: any) has rows in a partition, FAMILY/0017 or, of
+ * a later generation, FAMILY.1/0017. */
 static bool
 is_part_of(const char *part, const char *family)
 {
-    const size_t size = strcspn(part, "/ ");
+    const size_t size = strcspn(part, "./ ");
 
     return family == NULL || (strncmp(family, part, size) == 0 &&
                               (family[size] == '\0' || family[size] == '.'));

@@ -41,10 +41,12 @@ find_newest(struct status *status, struct known *known,
     if (known->newest == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a status");
     for (uint32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        char folder[CLUSTER_FOLDER_SIZE];
         char *address;
 
-        code = cluster_partition_address(status->cluster, known->family.name, i,
-                                         &address, err);
+        code = cluster_partition_address(
+            status->cluster, cluster_family_folder(&known->family, folder), i,
+            &address, err);
         if (code == COLANDER_OK)
             code = cluster_list(address, NULL, keep_newest, &known->newest[i],
                                 err);

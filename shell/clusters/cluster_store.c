@@ -128,6 +128,7 @@ open_part(struct cluster_store *store, struct cluster *cluster,
 {
     char *address = NULL;
     struct colander_error damage;
+    char folder[CLUSTER_FOLDER_SIZE];
     struct part *part;
     enum colander_code code =
         array_reserve(&store->parts, store->count, &store->capacity, 1, err);
@@ -136,12 +137,12 @@ open_part(struct cluster_store *store, struct cluster *cluster,
         return code;
     part = &store->parts[store->count++];
     memset(part, 0, sizeof(*part));
-    if (asprintf(&part->name, "%s/%04" PRIu32, family->name, number) < 0) {
+    if (asprintf(&part->name, "%s/%04" PRIu32,
+                 cluster_family_folder(family, folder), number) < 0) {
         part->name = NULL;
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory");
     }
-    code =
-        cluster_partition_address(cluster, family->name, number, &address, err);
+    code = cluster_partition_address(cluster, folder, number, &address, err);
     if (code == COLANDER_OK) {
         code = open_checkpoint(store, part, address, &damage);
         if (code == COLANDER_CORRUPT)
@@ -153,6 +154,12 @@ open_part(struct cluster_store *store, struct cluster *cluster,
     }
     if (code == COLANDER_OK && part->store != NULL)
         code = find_place(part, family, number, err);
+    if (code == COLANDER_OK &&
+        part->applied < cluster_family_whole(family, number))
+        code =
+            COLANDER_FAIL(err, COLANDER_BUSY,
+                          "no checkpoint has all rows that were there before "
+                          "the repartition yet: wait until nodes make one");
     if (code != COLANDER_OK)
         colander_error_context(err, "partition %s", part->name);
     free(address);

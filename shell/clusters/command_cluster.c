@@ -7,6 +7,7 @@
 #include "cluster/definition.h"
 #include "columns/words.h"
 #include "shell/broker_options.h"
+#include "shell/clusters/cluster_repartition.h"
 #include "shell/clusters/cluster_retain.h"
 #include "shell/clusters/cluster_status.h"
 #include "shell/command.h"
@@ -447,6 +448,53 @@ run_retain(struct cluster_command *command, struct colander_error *err)
                : code;
 }
 
+/* ---------------------------------------------------------- repartition --- */
+
+#ifdef COLANDER_SERVER
+static enum colander_code
+run_repartition(struct cluster_command *command, struct colander_error *err)
+{
+    const struct arguments *arguments = command->arguments;
+    struct repartition_options options = {
+        .family = arguments->words[2],
+        .directory = arguments_value(arguments, "dir"),
+        .topic = arguments_value(arguments, "topic"),
+        .address = command->address,
+        .setting_count = command->brokers.options.setting_count,
+    };
+    enum colander_code code = read_topic(command, err);
+
+    if (code == COLANDER_OK)
+        code = read_count(arguments, "partitions", CLUSTER_PARTITIONS_MAX,
+                          &options.partition_count, err);
+    if (code == COLANDER_OK && options.partition_count == 0)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "how many partitions? --partitions N");
+    if (code == COLANDER_OK && options.directory == NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "where is room for all rows? --dir DIR");
+    if (code == COLANDER_OK)
+        code = open_cluster(command, err);
+    options.wanted = command->wanted;
+    options.brokers = command->brokers.options;
+    options.settings = options.brokers.settings; /* the cluster's are first */
+    options.settings += options.brokers.setting_count - options.setting_count;
+    return code == COLANDER_OK
+               ? cluster_repartition(command->session, command->cluster,
+                                     &options, &command->report, err)
+               : code;
+}
+#else
+static enum colander_code
+run_repartition(struct cluster_command *command, struct colander_error *err)
+{
+    (void)command;
+    return COLANDER_FAIL(err, COLANDER_INVALID,
+                         "this program was built without nodes: "
+                         "COLANDER_SERVER=OFF");
+}
+#endif
+
 /* --------------------------------------------------------------- status --- */
 
 static enum colander_code
@@ -533,6 +581,11 @@ static const char *const retain_options[] = {
     "older-than", "before", "time", "yes", "set", "settings", NULL,
 };
 
+static const char *const repartition_options[] = {
+    "partitions",    "dir", "topic",    "log-replicas",
+    "log-retention", "set", "settings", NULL,
+};
+
 static const char *const status_options[] = {"json", "wait", "set", "settings",
                                              NULL};
 
@@ -540,6 +593,7 @@ static const struct action actions[] = {
     {"create", create_options, 2, run_create},
     {"family", family_options, 3, run_family},
     {"retain", retain_options, 3, run_retain},
+    {"repartition", repartition_options, 3, run_repartition},
     {"status", status_options, 2, run_status},
     {NULL, NULL, 0, NULL},
 };
@@ -556,7 +610,7 @@ find_action(const struct arguments *arguments, const struct action **action,
     if (found->name == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "'cluster %s' is not known: create, family, "
-                             "retain or status",
+                             "retain, repartition or status",
                              arguments->words[0]);
     if (arguments->word_count < found->word_count)
         return COLANDER_FAIL(err, COLANDER_INVALID, "NAME is missing");
@@ -656,6 +710,10 @@ static const struct argument_option options[] = {
     OPTION("log-retention", "TIME",
            "how long brokers keep records of a new topic, such as\n"
            "36h (default: 7d; of NAME-members: 1h)"),
+    OPTION_GROUP("of repartition"),
+    OPTION("dir", "DIR",
+           "where its partitions are made as they are now: it\n"
+           "needs room for all rows, and can be removed later"),
     OPTION_GROUP("of retain"),
     OPTION("older-than", "TIME",
            "rows that are older go, by the clock of this machine,\n"
@@ -676,7 +734,8 @@ static const struct argument_option options[] = {
 
 const struct command command_cluster = {
     .name = "cluster",
-    .words = "create|family|retain|status ADDRESS [NAME] [OPTION...]",
+    .words = "create|family|retain|repartition|status ADDRESS [NAME] "
+             "[OPTION...]",
     .summary = "create a cluster, define its families, show what is there",
     .help =
         "A cluster is at ADDRESS, s3://BUCKET/PREFIX or file:///PATH, where\n"
@@ -695,6 +754,11 @@ const struct command command_cluster = {
         "retain deletes the old rows of the family NAME: it sends a record to\n"
         "all partitions of its topic, by which each node deletes the same "
         "rows.\n"
+        "\n"
+        "repartition gives the family NAME another number of partitions: it "
+        "sends\n"
+        "all rows to a new topic, which is then that of the family. Stop what\n"
+        "writes to the old one before.\n"
         "\n"
         "status shows the nodes that are alive, the families, and of each\n"
         "partition which nodes have it and how far they are, the newest\n"

@@ -41,7 +41,7 @@ run 2 cluster create "$address" --log "kafka://$brokers" --key id
 says_some "^colander: cluster: --key is not an option of 'cluster create'$"
 run 2 cluster make "$address"
 says "colander: cluster: 'cluster make' is not known: create, family, \
-retain or status"
+retain, repartition or status"
 run 0 cluster create "$address" --log "kafka://$brokers" --name prod \
     --topic prod-members --set client.rack=here
 prints "cluster  prod, created

@@ -44,7 +44,7 @@ operate a patch '{"b":7}' 'no JSON'
 operate a delete '{"other":2}'
 follow 3 a --key id
 says_some "; 4 rejected"
-rejected "the header op is 'remove': it may be put, patch, delete or retain"
+rejected "the header op is 'remove': it may be put, patch, delete, retain or row"
 rejected "no column 'id' for the key"
 [ "$(rows rows.rejects | grep -c "no column 'id'")" = 2 ] ||
     complain 'a patch or a delete without a key is not rejected'
@@ -117,6 +117,27 @@ store=$work/days
 run 3 follow "$store" 'days/{day}' "kafka://$brokers/r" --once \
     --partition at:day --type at=time
 says_some 'rows are in families by time, which are dropped as a whole$'
+
+# --- a row is put as it is stored
+brokers topic w 1
+store=$work/stored
+printf '\x82\xa4_key\x07\xa1n\xa15\n' >"$work/records" # a line is a record
+brokers op w 0 "$work/records" row
+put w 0 '{"_key":8,"n":"5"}'
+operate w row '{"_key":9}'
+printf '\x81\xa1n\xa15\n' >"$work/records"
+brokers op w 0 "$work/records" row
+printf '\x82\xa4_key\x0b\xa1t\xda\x05\x00%01280d\n' 0 >"$work/records"
+brokers op w 0 "$work/records" row # as rows may grow
+put w 0 "{\"_key\":12,\"t\":\"$(printf %01280d 0)\"}"
+follow 3 w --type n=integer --record-size 1k
+says_some '^3 rows loaded; 3 rejected; '
+rejected 'the row has no _key'
+rejected 'the record has 1298 bytes, more than the record size of 1024 bytes'
+[ "$(rows rows | grep -c '"_key":11,')" = 1 ] ||
+    complain 'a row that is larger than records may be is lost'
+run 0 delete "$store" rows --key 11
+has rows '{"_key":7,"n":"5"}' '{"_key":8,"n":5}'
 
 # --- if rows that are there stay, a delete makes room
 brokers topic k 1

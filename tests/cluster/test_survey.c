@@ -136,6 +136,28 @@ TEST(problems_of_a_partition_are_named)
         "rows/0000 at n2: checkpoint: no space\n");
 }
 
+/* Also while nodes still have those of before. */
+TEST(partitions_of_a_later_generation_have_names_of_their_own)
+{
+    struct cluster_family later = rows;
+    struct survey_places places = {.items = NULL};
+    struct member members[2] = {{.name = (char *)"n1"}, {.name = (char *)"n2"}};
+    struct survey survey;
+
+    later.generation = 3;
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_buffer_append(&members[i].text, FULL, strlen(FULL), why()));
+    sentences[0] = '\0';
+    OK(survey_init(&survey, members, 2, why()));
+    OK(survey_find(&survey, &later, 0, &places, why()));
+    survey_partition_lacks(&survey, &later, 0, &places, take, NULL);
+    assert_non_null(strstr(sentences, "rows.3/0000 is served by no node"));
+    survey_places_release(&places);
+    survey_release(&survey);
+    for (size_t i = 0; i < 2; i++)
+        colander_buffer_release(&members[i].text);
+}
+
 /* -------------------------------------------------------------- the log --- */
 
 static const char *

@@ -319,6 +319,42 @@ PLACE_TEST(without_its_beginning_a_log_does_not_replace_checkpoints)
     OK(node_close(node, why()));
 }
 
+/* The first records are the rows of before: without them, and without a
+ * checkpoint, others must not look like all there are. */
+PLACE_TEST(a_later_generation_needs_its_whole_log_or_checkpoints)
+{
+    static char *offsets[PARTITIONS] = {"1", "1", "1"};
+    struct cluster_family family = {.name = NULL};
+    SCOPED_FAMILY rows = NULL;
+    struct cluster *cluster;
+    struct node *node;
+    uint64_t count;
+
+    OK(cluster_open(place->objects, &cluster, why()));
+    OK(cluster_family(cluster, "rows", &family, why()));
+    family.generation = 1;
+    family.whole = (struct cluster_texts){offsets, PARTITIONS, PARTITIONS};
+    OK(cluster_redefine(cluster, &family, why()));
+    memset(&family.whole, 0, sizeof(family.whole));
+    cluster_family_release(&family);
+    cluster_close(cluster);
+    node = open_node(place);
+    put_much(place, node, 0, 900, 1);
+    await(node, 900);
+    OK(node_close(node, why()));
+    node = open_anew(place);
+    await(node, 900);
+    OK(node_close(node, why()));
+    command("rm -r %s/objects/partitions/rows.1", place->folder);
+    node = open_anew(place);
+    await_problem(node, "records at offsets 0 to ");
+    OK(colander_family_open(node_store(node), "rows", &rows, why()));
+    FAILS(colander_family_count(rows, NULL, &count, why()), COLANDER_BUSY);
+    colander_family_close(rows);
+    rows = NULL;
+    OK(node_close(node, why()));
+}
+
 /* --------------------------------------------------------------- damage --- */
 
 /* Reads the names of the objects of a partition. */

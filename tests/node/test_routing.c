@@ -3,7 +3,8 @@
  *
  * SPDX-License-Identifier: MIT
  */
-#include "node/routing.h"
+#include "cluster/topic.h"
+#include "node/placed.h"
 #include "support/store_fixture.h"
 
 /* Counts the rows of a family of all partitions. */
@@ -72,4 +73,105 @@ FIXTURE_TEST(a_partition_that_is_nowhere_is_missed_by_its_family_alone)
     OK(count_all(routing, "row", &count));
     assert_int_equal(count, 0);
     OK(routing_close(routing, why()));
+}
+
+/* While a family gets another number of partitions, nodes have both. */
+FIXTURE_TEST(a_generation_that_is_not_read_is_there_for_other_nodes_alone)
+{
+    const struct routing_options options = {.name = "here"};
+    const struct cluster_family before = {.name = (char *)"rows",
+                                          .partition_count = 1};
+    const struct cluster_family after = {
+        .name = (char *)"rows", .partition_count = 2, .generation = 1};
+    struct route routes[] = {
+        {.partition = "rows/0000",
+         .store = fixture->store,
+         .family = &before,
+         .is_hidden = true},
+        {.partition = "rows.1/0000", .family = &after},
+        {.partition = "rows.1/0001", .number = 1, .family = &after},
+    };
+    struct colander_names names;
+    struct routing *routing;
+    SCOPED_FAMILY here = NULL;
+    uint64_t count = 0;
+
+    put_row(fixture, "rows");
+    OK(routing_open(&options, &routing, why()));
+    OK(routing_set(routing, routes, COUNT(routes), why()));
+    FAILS(count_all(routing, "rows", &count), COLANDER_BUSY);
+    assert_non_null(strstr(error_text(), "no node has partition rows.1/0000"));
+    FAILS(count_all(routing, "rows.rejects", &count), COLANDER_BUSY);
+    OK(colander_store_families(routing_all(routing), &names, why()));
+    assert_int_equal(names.count, 1);
+    assert_string_equal(names.names[0], "rows");
+    colander_names_release(&names);
+    OK(colander_family_open(routing_here(routing), "rows", &here, why()));
+    OK(colander_family_count(here, NULL, &count, why()));
+    assert_int_equal(count, 1);
+    colander_family_close(here);
+    here = NULL;
+
+    routes[0].is_hidden = false;
+    routes[1].is_hidden = routes[2].is_hidden = true;
+    OK(routing_set(routing, routes, COUNT(routes), why()));
+    OK(count_all(routing, "rows", &count));
+    assert_int_equal(count, 1);
+    OK(routing_close(routing, why()));
+}
+
+/* Checks in which partition of `folder` a key is looked for, of so many. */
+static void
+check_choices(struct placed *placed, const char *folder, int partitions)
+{
+    const struct colander_value id = colander_integer(7);
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    struct colander_key_range keys = {.exact = {NULL, 0}};
+    char path[80];
+
+    OK(colander_key_encode(&id, 1, &key, why()));
+    keys.exact = colander_buffer_slice(&key);
+    for (int i = 0; i < partitions; i++) {
+        const bool has_it =
+            topic_partition_of(colander_slice_text("7"), partitions) == i;
+
+        (void)snprintf(path, sizeof(path), "/a.b/%s/%04d", folder, i);
+        assert_int_equal(placed_choose(placed, path, "rows", &keys),
+                         has_it ? COLANDER_MEMBER_READ
+                                : COLANDER_MEMBER_UNASKED);
+        assert_int_equal(placed_choose(placed, path, "rows", NULL),
+                         COLANDER_MEMBER_READ);
+        assert_int_equal(placed_choose(placed, path, "rows.rejects", &keys),
+                         COLANDER_MEMBER_READ);
+        assert_int_equal(placed_choose(placed, path, "row", &keys),
+                         COLANDER_MEMBER_OTHER);
+        assert_int_equal(placed_choose(placed, path, "rows2", &keys),
+                         COLANDER_MEMBER_OTHER);
+    }
+}
+
+TEST(a_key_decides_for_a_partition_of_the_generation_that_is_read)
+{
+    const struct cluster_family before = {
+        .name = (char *)"rows", .partition_count = 2, .partition_by = 1};
+    const struct cluster_family after = {.name = (char *)"rows",
+                                         .partition_count = 5,
+                                         .partition_by = 1,
+                                         .generation = 1};
+    struct route routes[7];
+    struct placed *placed;
+
+    for (uint32_t i = 0; i < COUNT(routes); i++)
+        routes[i] = (struct route){.number = i < 2 ? i : i - 2,
+                                   .family = i < 2 ? &before : &after,
+                                   .is_placed = true,
+                                   .is_hidden = i >= 2};
+    OK(placed_create(&placed, why()));
+    OK(placed_set(placed, routes, COUNT(routes), why()));
+    check_choices(placed, "rows", 2);
+    for (uint32_t i = 0; i < COUNT(routes); i++)
+        routes[i].is_hidden = !routes[i].is_hidden;
+    OK(placed_set(placed, routes, COUNT(routes), why()));
+    check_choices(placed, "rows.1", 5);
+    placed_destroy(placed);
 }
