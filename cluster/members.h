@@ -13,7 +13,7 @@
  * member: it listens. Records that are of no use, as anyone who may write
  * to the topic can send them, are ignored and counted. FORMAT.md has the bytes.
  *
- * Life:    members_open -> say, list, state -> members_close
+ * Life:    members_open -> say, list, state -> (members_leave) -> members_close
  *          of a listener: members_open -> list, state -> members_close
  * Threads: any number of them may use one `struct members`. It has one itself,
  *          and those of two clients of librdkafka
@@ -110,7 +110,11 @@ struct members_state {
 
 void members_state(struct members *members, struct members_state *state);
 
-/* Says goodbye, and waits for that at most a second. NULL is allowed. */
+/* Says goodbye, soon, and nothing after it, but goes on to listen. */
+void members_leave(struct members *members);
+
+/* Says goodbye if it has not, and waits for that at most a second. NULL is
+ * allowed. */
 void members_close(struct members *members);
 
 #endif

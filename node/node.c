@@ -16,6 +16,7 @@
 #define CHECKPOINT_MS (10 * 60 * 1000)
 #define LOOK_MS 10000
 #define SAY_MS 1000
+#define LEAVE_SAYS 3 /* says: others hear a goodbye, and then route by it */
 #define LOCK "LOCK"
 #define CLUSTER_ID "CLUSTER" /* the file with the id of the cluster */
 
@@ -498,6 +499,20 @@ add_failure(enum colander_code *code, struct colander_error *err,
         *code = COLANDER_FAIL(err, more, "%s", found->message);
 }
 
+void
+node_leave(struct node *node)
+{
+    const unsigned given = node->options.say_ms;
+
+    if (!atomic_load(&node->has_joined) || node->members == NULL)
+        return;
+    pthread_mutex_lock(&node->saving);
+    node->left = checkpoint_all(node, true, &node->left_error);
+    pthread_mutex_unlock(&node->saving);
+    members_leave(node->members);
+    (void)usleep((given > 0 ? given : SAY_MS) * 1000 * LEAVE_SAYS);
+}
+
 enum colander_code
 node_close(struct node *node, struct colander_error *err)
 {
@@ -507,7 +522,8 @@ node_close(struct node *node, struct colander_error *err)
     if (node == NULL)
         return COLANDER_OK;
     stop_all(node);
-    if (node->has_keeper && node->options.only == NULL)
+    add_failure(&code, err, node->left, &node->left_error);
+    if (code == COLANDER_OK && node->has_keeper && node->options.only == NULL)
         code = checkpoint_all(node, true, err);
     members_close(node->members); /* others take over what it has saved */
     add_failure(&code, err, free_families(node, &found), &found);

@@ -19,8 +19,9 @@
  * they serve. Each computes alone which partitions are its own. It gives one up
  * only when those serve it who own it now; until then both have it.
  *
- * Life:    node_open -> node_join -> node_store, node_partitions -> node_close
- * Threads: any number of them; open, join and close by one
+ * Life:    node_open -> node_join -> node_store, node_partitions -> node_leave
+ *          -> node_close
+ * Threads: any number of them; open, join, leave and close by one
  *
  * SPDX-License-Identifier: MIT
  */
@@ -141,6 +142,11 @@ enum colander_code node_describe(void *node,
                                  struct colander_error *err);
 enum colander_code node_measure(void *node, server_take_metric *take,
                                 void *context, struct colander_error *err);
+
+/* Makes checkpoints, with which others begin, says goodbye, and waits until all
+ * have heard it: the server that they ask should answer until then. For a node
+ * that has not joined, or is alone, there is nothing to do. */
+void node_leave(struct node *node);
 
 /* Ends reading, makes the last checkpoints, and closes the stores. Cursors,
  * families and snapshots of node_store must be closed by then. A failure is

@@ -40,6 +40,8 @@ struct node {
     struct topic_broker_options brokers; /* has both */
     struct topic_client *client;         /* that all partitions read with */
     struct members *members;             /* NULL: it is alone */
+    enum colander_code left; /* why a checkpoint was not made when it left, */
+    struct colander_error left_error; /* so that no other one is tried */
     atomic_bool has_joined; /* members and address stay what they are */
     bool has_problem;       /* that was printed; of its thread */
     pthread_t keeper;       /* starts, ends and frees partitions */

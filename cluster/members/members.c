@@ -94,6 +94,12 @@ members_open(const struct members_options *options, struct members **members,
 }
 
 void
+members_leave(struct members *members)
+{
+    atomic_store(&members->is_leaving, true);
+}
+
+void
 members_close(struct members *members)
 {
     if (members == NULL)

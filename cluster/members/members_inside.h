@@ -23,6 +23,7 @@ struct members {
     pthread_t thread;
     bool has_thread;
     atomic_bool is_stopped;
+    atomic_bool is_leaving;
 
     /* Of the thread: */
     rd_kafka_t *consumer;
@@ -32,6 +33,7 @@ struct members {
     rd_kafka_topic_t *said; /* NULL: it has said nothing yet */
     struct colander_buffer record;
     bool is_on_its_way; /* a record */
+    bool has_left;      /* it has said goodbye */
     uint64_t started_us;
     uint64_t said_us;
 

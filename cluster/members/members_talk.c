@@ -352,6 +352,9 @@ say_goodbye(struct members *members)
 {
     bool is_due;
 
+    if (members->has_left)
+        return;
+    members->has_left = true;
     pthread_mutex_lock(&members->lock);
     is_due = members->said != NULL && make_record(members, true);
     pthread_mutex_unlock(&members->lock);
@@ -404,7 +407,10 @@ members_talk(void *context)
         wait_us = WAIT_MS * UINT64_C(1000);
     while (!atomic_load(&members->is_stopped)) {
         start_listening(members);
-        say(members);
+        if (atomic_load(&members->is_leaving))
+            say_goodbye(members);
+        else
+            say(members);
         listen_once(members, wait_us);
         settle(members);
         (void)rd_kafka_poll(members->consumer, 0);

@@ -144,6 +144,9 @@ typedef enum colander_code begin_serving(void *context, const char *address,
                                          bool has_tls,
                                          struct colander_error *err);
 
+/* Called when no request should come any more; they are answered still. */
+typedef void end_serving(void *context);
+
 /* Waits for the end. With a log, a hang-up says that its file was renamed. */
 static void
 await_end(const struct session *session, const struct service *service,
@@ -162,7 +165,8 @@ await_end(const struct session *session, const struct service *service,
  * program, which a store survives. */
 static enum colander_code
 serve(const struct session *session, const struct server_options *options,
-      begin_serving *begin, void *context, struct colander_error *err)
+      begin_serving *begin, end_serving *end, void *context,
+      struct colander_error *err)
 {
     struct service *service = NULL;
     struct keeper *keeper = NULL;
@@ -191,6 +195,8 @@ serve(const struct session *session, const struct server_options *options,
     (void)signal(SIGTERM, SIG_DFL);
     (void)signal(SIGINT, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &ends, NULL);
+    if (code == COLANDER_OK && end != NULL)
+        end(context);
     (void)alarm(STOP_SECONDS); /* a store survives that, too */
     service_stop(service);
     keeper_stop(keeper);
@@ -245,7 +251,7 @@ serve_store(struct session *session, const struct arguments *arguments,
                                            : COLANDER_OPEN_EXISTING,
                      &err) != COLANDER_OK)
         return session_fail(session, &err);
-    if (serve(session, options, NULL, NULL, &err) != COLANDER_OK)
+    if (serve(session, options, NULL, NULL, NULL, &err) != COLANDER_OK)
         status = session_misused(session, &err);
     return session_finish(session, status);
 }
@@ -272,6 +278,14 @@ join_cluster(void *context, const char *address, bool has_tls,
     return serve_node_join(context, address, has_tls, err);
 }
 
+static void
+leave_cluster(void *context)
+{
+    const struct serve_node *serving = context;
+
+    node_leave(serving->node);
+}
+
 /* The same with a node of the cluster. */
 static enum session_exit
 serve_cluster(struct session *session, const struct arguments *arguments,
@@ -283,7 +297,8 @@ serve_cluster(struct session *session, const struct arguments *arguments,
 
     if (serve_node_open(&serving, session, arguments, arguments->words[0],
                         options, &err) != COLANDER_OK ||
-        serve(session, options, join_cluster, &serving, &err) != COLANDER_OK)
+        serve(session, options, join_cluster, leave_cluster, &serving, &err) !=
+            COLANDER_OK)
         status = session_misused(session, &err);
     if (serve_node_close(&serving, session, &err) != COLANDER_OK)
         status = session_fail(session, &err);

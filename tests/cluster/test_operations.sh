@@ -127,7 +127,7 @@ put w 0 '{"_key":8,"n":"5"}'
 operate w row '{"_key":9}'
 printf '\x81\xa1n\xa15\n' >"$work/records"
 brokers op w 0 "$work/records" row
-printf '\x82\xa4_key\x0b\xa1t\xda\x05\x00%01280d\n' 0 >"$work/records"
+printf '\x82\xa4_key\x0b\xa1t\xda\x05\x01%01281d\n' 0 >"$work/records" # no byte is 0
 brokers op w 0 "$work/records" row # as rows may grow
 put w 0 "{\"_key\":12,\"t\":\"$(printf %01280d 0)\"}"
 follow 3 w --type n=integer --record-size 1k

@@ -16,11 +16,11 @@ brokers topic c.rows 6
 run 0 cluster family "$cluster" rows --partitions 6 --replicas 2 --key id \
     --topic c.rows
 
-# await_status: until nothing is missing.
+# await_status NUMBER: until nothing is missing that a node knows of.
 await_status() {
     local tries
     for ((tries = 0; tries < 900; tries++)); do
-        ! "$COLANDER" cluster status "$cluster" >"$work/status" 2>&1 || return 0
+        ! "$COLANDER" cluster status "$(node $1)" >"$work/status" 2>&1 || return 0
         sleep 0.1
     done
     complain "after a minute and a half: $(cat "$work/status")"
@@ -72,7 +72,7 @@ read_rows() {
 for i in 1 2 3; do start_node $i; done
 rows 0 25 >"$work/rows"
 run 0 load "$cluster" rows "$work/rows"
-await_status
+for i in 1 2 3; do await_status $i; done
 for i in 1 2 3; do await $i 25; done
 load_rows &
 loader=$!
@@ -82,12 +82,14 @@ for ((run = 0; run < ${COLANDER_RUNS:-1}; run++)); do
     for i in 1 2 3; do
         kill_node $i -TERM
         start_node $i
-        await_status
+        await_status $i
     done
 done
 : >"$work/end"
 wait $loader $reader
-[ ! -s "$work/errors" ] || complain "$(head -n 20 "$work/errors")"
+[ ! -s "$work/errors" ] ||
+    complain "$(head -n 20 "$work/errors")
+after $(tail -n 20 "$work/again")"
 sent=$(cat "$work/sent")
 for i in 1 2 3; do
     ask $i find rows --fresh --count
