@@ -304,6 +304,7 @@ strike() {
     3 | 4 | 5)
         count 'nodes stopped'
         pause_process "${nodes[$node]:-}" $time
+        [ -z "${expected[$node]:-}" ] || expected[$node]=stopped
         ;;
     6)
         count 'directories removed'
@@ -365,8 +366,9 @@ look_after() {
         status=0
         wait "${nodes[i]}" 2>/dev/null || status=$?
         case $status,$(cat "$work/out$i"),${expected[i]:-} in
-        # its servers are down; or it was ended, maybe at its beginning
-        [14],,* | [014],*,1 | 143,*,1) ;;
+        # its servers are down; or it was ended, maybe at its beginning, or
+        # stood still for so long meanwhile that its alarm has ended it
+        [14],,* | [014],*,?* | 143,*,?* | 142,*,stopped) ;;
         *) complain "node $i exits $status: $(tail -n 5 "$work/err$i")" ;;
         esac
         nodes[i]=
