@@ -159,7 +159,8 @@ cluster_may_define(struct cluster *cluster, const struct cluster_family *family,
                    bool *is_there, struct colander_error *err);
 
 /* Defines the next generation of a family, which counts from then on. Fails
- * with EXISTS if there is another one already, and otherwise as define. */
+ * with EXISTS if there is another one already, and otherwise as define. After
+ * another failure it may count, too, which the error says. */
 COLANDER_CHECKED enum colander_code
 cluster_redefine(struct cluster *cluster, const struct cluster_family *family,
                  struct colander_error *err);
@@ -172,15 +173,12 @@ COLANDER_CHECKED enum colander_code
 cluster_family(struct cluster *cluster, const char *name,
                struct cluster_family *family, struct colander_error *err);
 
-/* Adds the names of all families, in order. `names` is empty. */
+/* Adds the names of all families, in order. `names` is empty. Sets *marks, if
+ * it is wanted, to a number for each, which changes with its definitions. The
+ * caller frees it. */
 COLANDER_CHECKED enum colander_code
 cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
-                     struct colander_error *err);
-
-/* The same of those that have several generations. `names` is empty. */
-COLANDER_CHECKED enum colander_code
-cluster_redefined_names(struct cluster *cluster, struct cluster_texts *names,
-                        struct colander_error *err);
+                     uint64_t **marks, struct colander_error *err);
 
 /* Returns what the names of its partitions begin with: NAME, or NAME.1 of a
  * later generation. It is in `folder`. */

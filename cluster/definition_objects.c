@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
+#include <xxhash.h>
 
 #define CLUSTER_OBJECT "cluster.json"
 #define FAMILIES "families"
@@ -359,61 +360,48 @@ cluster_family(struct cluster *cluster, const char *name,
     return code;
 }
 
+/* Orders objects by their families, and then by their names. */
 static int
 compare(const void *one, const void *other)
 {
-    return strcmp(*(char *const *)one, *(char *const *)other);
-}
+    const char *a = ((const struct object *)one)->name;
+    const char *b = ((const struct object *)other)->name;
+    const int order = colander_slice_compare(name_in(a), name_in(b));
 
-/* Adds the names of the families with so many definitions. */
-static enum colander_code
-add_names(struct cluster *cluster, size_t least, struct cluster_texts *names,
-          struct colander_error *err)
-{
-    struct object_list objects = {NULL, 0, 0};
-    enum colander_code code = list(cluster, NULL, &objects, err);
-    size_t count = 0;
-
-    for (size_t i = 0; i < objects.count && code == COLANDER_OK; i++) {
-        char *object = objects.items[i].name;
-        const struct colander_slice name = name_in(object);
-
-        object[strlen(FAMILIES "/") + name.size] = '\0';
-        code = cluster_texts_add(names, object + strlen(FAMILIES "/"), err);
-    }
-    object_list_release(&objects);
-    if (code != COLANDER_OK || names->count == 0)
-        return code;
-    qsort(names->items, names->count, sizeof(*names->items), compare);
-    for (size_t i = 0, same = 1; i < names->count; i++, same++) {
-        const char *next = i + 1 < names->count ? names->items[i + 1] : "";
-
-        if (strcmp(names->items[i], next) == 0) {
-            free(names->items[i]);
-            continue;
-        }
-        if (same >= least)
-            names->items[count++] = names->items[i];
-        else
-            free(names->items[i]);
-        same = 0;
-    }
-    names->count = count;
-    return COLANDER_OK;
+    return order != 0 ? order : strcmp(a, b);
 }
 
 enum colander_code
 cluster_family_names(struct cluster *cluster, struct cluster_texts *names,
-                     struct colander_error *err)
+                     uint64_t **marks, struct colander_error *err)
 {
-    return add_names(cluster, 1, names, err);
-}
+    struct object_list objects = {NULL, 0, 0};
+    enum colander_code code = list(cluster, NULL, &objects, err);
+    uint64_t *found = calloc(objects.count + 1, sizeof(*found));
 
-enum colander_code
-cluster_redefined_names(struct cluster *cluster, struct cluster_texts *names,
-                        struct colander_error *err)
-{
-    return add_names(cluster, 2, names, err);
+    if (code == COLANDER_OK && found == NULL)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for names");
+    if (objects.count > 0)
+        qsort(objects.items, objects.count, sizeof(*objects.items), compare);
+    for (size_t i = 0; i < objects.count && code == COLANDER_OK; i++) {
+        char *object = objects.items[i].name;
+        char *name = object + strlen(FAMILIES "/");
+        const struct colander_slice own = name_in(object);
+        const uint64_t mark = XXH3_64bits(object, strlen(object));
+
+        name[own.size] = '\0';
+        if (names->count == 0 ||
+            strcmp(names->items[names->count - 1], name) != 0)
+            code = cluster_texts_add(names, name, err);
+        if (code == COLANDER_OK)
+            found[names->count - 1] ^= mark;
+    }
+    object_list_release(&objects);
+    if (code == COLANDER_OK && marks != NULL)
+        *marks = found;
+    else
+        free(found);
+    return code;
 }
 
 /* Fails, and says in what the definition differs that is there. */
@@ -567,8 +555,13 @@ cluster_redefine(struct cluster *cluster, const struct cluster_family *family,
         code = cluster_family_encode(&own, &json, err);
     if (code == COLANDER_OK)
         code = object_of(own.name, colander_buffer_slice(&json), &object, err);
-    if (code == COLANDER_OK)
+    if (code == COLANDER_OK) {
         code = put_family(cluster, &own, object, &json, err);
+        if (code != COLANDER_OK)
+            colander_error_context(
+                err, "it may count or not: see 'colander cluster status' "
+                     "before anything is sent to either topic");
+    }
     free(object);
     colander_buffer_release(&json);
     cluster_family_release(&there);

@@ -255,4 +255,5 @@ rows_trim(struct rows *rows)
 {
     colander_json_reader_destroy(rows->json);
     rows->json = NULL;
+    msgpack_rows_release(&rows->msgpack);
 }

@@ -17,10 +17,9 @@
 #include <unistd.h>
 
 /* How long partitions of a generation are kept that is not read any more, as
- * other nodes may not have heard yet what makes them read the next one. */
-#define KEPT_US(node)                                                          \
-    (UINT64_C(1000) *                                                          \
-     ((node)->options.lost_ms > 0 ? (node)->options.lost_ms : 10000))
+ * other nodes may not have heard yet what makes them read the next one, beside
+ * the time in which they look for that. */
+#define KEPT_MS 10000
 
 /* ---------------------------------------------------------------- nodes --- */
 
@@ -208,23 +207,28 @@ add_route(const struct node *node, const struct node_family *family,
     return code;
 }
 
-/* Whether a generation of a family is the one that is read: the last one all of
- * whose partitions can be. */
-static bool
-is_read(const struct node_family *family)
+/* Returns the generation of a family that is read: the last one all of whose
+ * partitions can be. It stays so, as it has what was sent since then. */
+static const struct node_family *
+find_read(const struct node_family *family)
 {
-    const struct node_family *other;
+    while (family->after != NULL)
+        family = family->after;
+    for (const struct node_family *one = family; one != NULL;
+         one = one->before) {
+        if (one->is_routed || one->was_read)
+            return one;
+    }
+    return family;
+}
 
-    for (other = family->after; other != NULL; other = other->after) {
-        if (other->is_routed)
-            return false;
-    }
-    for (other = family->before; other != NULL && !family->is_routed;
-         other = other->before) {
-        if (other->is_routed)
-            return false;
-    }
-    return family->is_routed || family->after == NULL;
+/* Whether partitions of a generation that is not read any more are kept still. */
+static bool
+is_kept(const struct node *node, const struct node_family *family)
+{
+    const uint64_t kept_ms = KEPT_MS + 2 * (uint64_t)node_look_ms(node);
+
+    return clock_us() - family->hidden_us < kept_ms * 1000;
 }
 
 /* Hides the routes of generations that are not read. */
@@ -233,15 +237,15 @@ hide_routes(struct node *node, struct route *routes)
 {
     for (size_t i = 0; i < node->family_count; i++) {
         struct node_family *family = node->families[i];
+        const struct node_family *read = find_read(family);
         const uint32_t count = family->definition.partition_count;
-        const bool is_hidden = !is_read(family);
 
         for (uint32_t j = 0; j < count; j++)
-            routes[j].is_hidden = is_hidden;
+            routes[j].is_hidden = family != read;
         routes += count;
-        if (!is_hidden || family->after == NULL)
-            family->hidden_us = 0;
-        else if (family->hidden_us == 0)
+        family->was_read = family->was_read || family == read;
+        if (family->hidden_us == 0 &&
+            family->definition.generation < read->definition.generation)
             family->hidden_us = clock_us();
     }
 }
@@ -395,9 +399,11 @@ remove_earlier(const struct node *node, const struct cluster_family *family,
     return code;
 }
 
-/* Adds a family, or a later generation of one. */
+/* Adds a family, or a later generation of one, whose definitions have this
+ * mark. */
 static enum colander_code
-add_family(struct node *node, const char *name, struct colander_error *err)
+add_family(struct node *node, const char *name, uint64_t mark,
+           struct colander_error *err)
 {
     struct node_family *family = calloc(1, sizeof(*family));
     struct node_family *before = find_family(node, name);
@@ -408,9 +414,11 @@ add_family(struct node *node, const char *name, struct colander_error *err)
     code = cluster_family(node->cluster, name, &family->definition, err);
     if (code == COLANDER_OK && before != NULL &&
         before->definition.generation >= family->definition.generation) {
+        before->mark = mark;
         node_free_family(family);
         return COLANDER_OK;
     }
+    family->mark = mark;
     if (code == COLANDER_OK && before == NULL)
         code = remove_earlier(node, &family->definition, err);
     if (code == COLANDER_OK) {
@@ -437,33 +445,29 @@ add_family(struct node *node, const char *name, struct colander_error *err)
     return code;
 }
 
-static bool
-is_wanted(const struct node *node, const char *name)
-{
-    const char *only = node->options.only;
-
-    return only == NULL || strcmp(only, name) == 0;
-}
-
 enum colander_code
 node_look_for_families(struct node *node, struct colander_error *err)
 {
+    const char *only = node->options.only;
     struct cluster_texts names = {NULL, 0, 0};
-    enum colander_code code = cluster_family_names(node->cluster, &names, err);
+    uint64_t *marks = NULL;
+    enum colander_code code =
+        cluster_family_names(node->cluster, &names, &marks, err);
 
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
-        if (find_family(node, names.items[i]) == NULL &&
-            is_wanted(node, names.items[i]))
-            code = add_family(node, names.items[i], err);
+    for (size_t i = 0; marks != NULL && i < names.count; i++) {
+        const char *name = names.items[i];
+        const struct node_family *known = find_family(node, name);
+        struct colander_error found;
+        enum colander_code added = COLANDER_OK;
+
+        if ((known == NULL || known->mark != marks[i]) &&
+            (only == NULL || strcmp(only, name) == 0))
+            added = add_family(node, name, marks[i], &found);
+        if (added != COLANDER_OK && code == COLANDER_OK)
+            code = COLANDER_FAIL(err, added, "%s", found.message);
     }
     cluster_texts_release(&names);
-    if (code == COLANDER_OK)
-        code = cluster_redefined_names(node->cluster, &names, err);
-    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++) {
-        if (is_wanted(node, names.items[i]))
-            code = add_family(node, names.items[i], err);
-    }
-    cluster_texts_release(&names);
+    free(marks);
     return code;
 }
 
@@ -527,8 +531,7 @@ arrange_one(struct node *node, struct node_family *family, uint32_t number,
     pthread_mutex_lock(&node->routing_lock); /* of the nodes */
     owns = is_own(node, family, number, &is_served);
     if (family->hidden_us > 0) { /* a moment later, so that all nodes are */
-        owns =
-            partition != NULL && clock_us() - family->hidden_us < KEPT_US(node);
+        owns = partition != NULL && is_kept(node, family);
         is_served = true;
     }
     pthread_mutex_unlock(&node->routing_lock);

@@ -16,7 +16,8 @@
 #define CHECKPOINT_MS (10 * 60 * 1000)
 #define LOOK_MS 10000
 #define SAY_MS 1000
-#define LEAVE_SAYS 3 /* says: others hear a goodbye, and then route by it */
+#define LEAVE_SAYS 3   /* says: others hear a goodbye, and then route by it */
+#define LEAVE_MS 10000 /* at most */
 #define LOCK "LOCK"
 #define CLUSTER_ID "CLUSTER" /* the file with the id of the cluster */
 
@@ -191,6 +192,17 @@ look_at_all(struct node *node)
     free(list);
 }
 
+unsigned
+node_look_ms(const struct node *node)
+{
+    const struct node_options *options = &node->options;
+
+    if (options->look_ms > 0)
+        return options->look_ms;
+    return options->lost_ms > 0 && options->lost_ms < LOOK_MS ? options->lost_ms
+                                                              : LOOK_MS;
+}
+
 /* Makes checkpoints now and then. */
 static void *
 save(void *context)
@@ -199,7 +211,7 @@ save(void *context)
     const struct node_options *options = &node->options;
     const unsigned save_ms =
         options->checkpoint_ms > 0 ? options->checkpoint_ms : CHECKPOINT_MS;
-    const unsigned look_ms = options->look_ms > 0 ? options->look_ms : LOOK_MS;
+    const unsigned look_ms = node_look_ms(node);
     uint64_t saved = clock_us();
 
     do {
@@ -219,10 +231,9 @@ static void *
 look(void *context)
 {
     struct node *node = context;
-    const unsigned given = node->options.look_ms;
     struct colander_error err;
 
-    while (wait_on(node, given > 0 ? given : LOOK_MS)) {
+    while (wait_on(node, node_look_ms(node))) {
         const enum colander_code code = node_look_for_families(node, &err);
 
         if (code != COLANDER_OK && code != COLANDER_CANCELLED)
@@ -502,15 +513,18 @@ add_failure(enum colander_code *code, struct colander_error *err,
 void
 node_leave(struct node *node)
 {
-    const unsigned given = node->options.say_ms;
+    const uint64_t given = node->options.say_ms;
+    const uint64_t wait_ms = (given > 0 ? given : SAY_MS) * LEAVE_SAYS;
 
     if (!atomic_load(&node->has_joined) || node->members == NULL)
         return;
+    atomic_store(&node->is_ending, true); /* the saver ends its round */
     pthread_mutex_lock(&node->saving);
+    atomic_store(&node->is_ending, false);
     node->left = checkpoint_all(node, true, &node->left_error);
     pthread_mutex_unlock(&node->saving);
     members_leave(node->members);
-    (void)usleep((given > 0 ? given : SAY_MS) * 1000 * LEAVE_SAYS);
+    (void)wait_on(node, wait_ms < LEAVE_MS ? (unsigned)wait_ms : LEAVE_MS);
 }
 
 enum colander_code

@@ -52,7 +52,7 @@ struct node_options {
                               * minutes */
     uint64_t checkpoints;   /* how many are kept; 0: three */
     unsigned look_ms;       /* how often new families are looked for; 0: ten
-                             * seconds */
+                             * seconds, or lost_ms if that is less */
     unsigned say_ms;     /* how often it says that it is there; 0: a second */
     unsigned lost_ms;    /* another one that has not said so for that long is
                          * lost; 0: ten seconds */

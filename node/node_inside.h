@@ -20,9 +20,10 @@ struct node_family {
     struct partition **partitions; /* by number; NULL: it is not here */
     struct node_family *before;    /* its last generation; NULL: none */
     struct node_family *after;     /* and the next one */
+    uint64_t mark;                 /* of its definitions, when they were read */
     bool is_routed;     /* each partition has a store, here or elsewhere */
-    uint64_t hidden_us; /* since when a later generation is read; 0: it is not
-                         */
+    bool was_read;      /* it is the generation that is read, or was */
+    uint64_t hidden_us; /* since when a later one is read; 0: none is */
     bool has_looked;    /* for stores of before in the directory */
 };
 
@@ -65,6 +66,9 @@ struct node {
     size_t family_capacity;
     bool is_stopped;
 };
+
+/* Returns how often it looks for families. */
+unsigned node_look_ms(const struct node *node);
 
 /* Calls `visit` for each partition that the node has; `only_last`: of the last
  * generation of each family. */

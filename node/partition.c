@@ -221,12 +221,13 @@ read_applied(const struct partition *partition)
     bool retains = false;
     bool found;
 
+    /* the place first: a retain that begins after that is not in it */
     if (partition->rows == NULL ||
-        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK ||
         topic_place(partition->rows, partition->setup.family->topic,
                     (int32_t)partition->setup.number, &applied, &found,
                     NULL) != COLANDER_OK ||
-        !found)
+        !found ||
+        colander_load_retains(partition->rows, &retains, NULL) != COLANDER_OK)
         return partition->state.applied;
     return applied - retains;
 }
@@ -479,7 +480,7 @@ wait_again(struct partition *partition)
     pthread_mutex_unlock(&partition->lock);
 }
 
-/* Others have the partition. */
+/* Others have the partition, or it is not read any more. */
 static void
 remove_store(struct partition *partition)
 {
@@ -490,7 +491,8 @@ remove_store(struct partition *partition)
         code = folder_move(partition->path, partition->old_path, &err);
     if (code == COLANDER_OK)
         code = folder_remove(partition->old_path, &err);
-    say(partition, code == COLANDER_OK ? "given to other nodes" : err.message);
+    say(partition,
+        code == COLANDER_OK ? "no longer of this node" : err.message);
 }
 
 /* Cuts off which option of a load would help: a node has none. */

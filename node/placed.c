@@ -7,9 +7,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* A family, and whether the keys of its rows decide where they are. */
+/* A generation of a family, and whether the keys of its rows decide where they
+ * are. */
 struct family {
-    char *name;
+    char folder[CLUSTER_FOLDER_SIZE]; /* NAME, or NAME.1 of a later one */
     uint32_t partition_count;
     uint32_t partition_by;
     bool is_placed;
@@ -31,30 +32,22 @@ placed_create(struct placed **placed, struct colander_error *err)
     return COLANDER_OK;
 }
 
-static void
-free_families(struct family *families, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        free(families[i].name);
-    free(families);
-}
-
 void
 placed_destroy(struct placed *placed)
 {
     if (placed == NULL)
         return;
-    free_families(placed->families, placed->count);
+    free(placed->families);
     pthread_mutex_destroy(&placed->mutex);
     free(placed);
 }
 
 /* Whether the member at `path` is one partition, FAMILY/0017 or
  * /.../FAMILY/0017, or of a later generation, FAMILY.1/0017. Others, as another
- * node, have theirs after blanks. Sets where its family is in it, and its
- * number. */
+ * node, have theirs after blanks. Sets where its folder is in it, FAMILY or
+ * FAMILY.1, and its number. */
 static bool
-read_partition(const char *path, struct colander_slice *family,
+read_partition(const char *path, struct colander_slice *folder,
                uint32_t *number)
 {
     const char *slash = strrchr(path, '/');
@@ -67,7 +60,7 @@ read_partition(const char *path, struct colander_slice *family,
         return false;
     while (start > path && start[-1] != '/')
         start--;
-    *family = colander_slice_of(start, strcspn(start, "./"));
+    *folder = colander_slice_of(start, (size_t)(slash - start));
     *number = (uint32_t)strtoul(slash + 1, &end, 10);
     return true;
 }
@@ -104,22 +97,25 @@ placed_choose(void *context, const char *path, const char *family,
               const struct colander_key_range *keys)
 {
     struct placed *placed = context;
-    struct colander_slice own;
+    struct colander_slice folder;
+    size_t size; /* of the family's name */
     uint32_t number;
     uint32_t wanted = UINT32_MAX;
 
-    if (!read_partition(path, &own, &number))
+    if (!read_partition(path, &folder, &number))
         return COLANDER_MEMBER_READ;
-    if (strncmp(family, (const char *)own.data, own.size) != 0 ||
-        (family[own.size] != '\0' && family[own.size] != '.'))
+    size = strcspn((const char *)folder.data, "./");
+    if (strncmp(family, (const char *)folder.data, size) != 0 ||
+        (family[size] != '\0' && family[size] != '.'))
         return COLANDER_MEMBER_OTHER;
-    if (keys == NULL || family[own.size] != '\0')
+    if (keys == NULL || family[size] != '\0')
         return COLANDER_MEMBER_READ;
     pthread_mutex_lock(&placed->mutex);
     for (size_t i = 0; i < placed->count; i++) {
         const struct family *one = &placed->families[i];
 
-        if (one->is_placed && strcmp(one->name, family) == 0)
+        if (one->is_placed &&
+            colander_slice_equal(colander_slice_text(one->folder), folder))
             wanted = partition_of(one, keys);
     }
     pthread_mutex_unlock(&placed->mutex);
@@ -133,34 +129,26 @@ placed_set(struct placed *placed, const struct route *routes, size_t count,
 {
     struct family *list = calloc(count + 1, sizeof(*list));
     struct family *old;
-    size_t old_count;
     size_t used = 0;
-    bool is_short = list == NULL;
 
-    for (size_t i = 0; i < count && !is_short; i++) {
+    if (list == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
+    for (size_t i = 0; i < count; i++) {
         const struct cluster_family *family = routes[i].family;
 
-        if (routes[i].is_hidden)
-            continue;
         if (i == 0 || routes[i - 1].family != family) {
-            list[used].name = strdup(family->name);
+            (void)cluster_family_folder(family, list[used].folder);
             list[used].partition_count = family->partition_count;
             list[used].partition_by = family->partition_by;
-            list[used].is_placed = family->partition_by > 0;
-            is_short = list[used++].name == NULL;
+            list[used++].is_placed = family->partition_by > 0;
         }
         list[used - 1].is_placed &= routes[i].is_placed;
     }
-    if (is_short) {
-        free_families(list, used);
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for routes");
-    }
     pthread_mutex_lock(&placed->mutex);
     old = placed->families;
-    old_count = placed->count;
     placed->families = list;
     placed->count = used;
     pthread_mutex_unlock(&placed->mutex);
-    free_families(old, old_count);
+    free(old);
     return COLANDER_OK;
 }

@@ -260,7 +260,8 @@ describe(const struct members *members, uint64_t silent_us, const char *trouble,
                        "another process, which began earlier, has the name "
                        "'%s', too: end it, or give it another name",
                        members->name);
-    else if (silent_us >= members->lost_us / 2)
+    else if (silent_us >= members->lost_us / 2 &&
+             !atomic_load(&members->is_leaving))
         (void)snprintf(
             state->problem, sizeof(state->problem),
             "other members were not heard for %" PRIu64 " seconds%s%s",

@@ -5,7 +5,7 @@
  * from checkpoints, and the records after these. So also rows come along whose
  * records brokers have removed, and what patches, deletes and retains have left
  * is what is sent. Nothing counts before the definition of the next generation
- * is put, last: who is killed before leaves a topic that no one reads, and the
+ * is put, at the end: who is killed before leaves a topic that no one reads, and the
  * next try takes another one.
  *
  * SPDX-License-Identifier: MIT
@@ -23,7 +23,8 @@
 
 #define LOOK_US 100000 /* between two looks at the partitions */
 #define QUIET_US 2000000
-#define TOPICS_MAX 100 /* that are tried */
+#define HEARD_US 12000000 /* in which all nodes look for definitions */
+#define TOPICS_MAX 100    /* that are tried */
 
 struct ends {
     struct topic_ends *items;
@@ -79,21 +80,33 @@ read_ends(const struct repartition *job, const char *topic, struct ends *ends,
     return code;
 }
 
-/* Fails if the log has more than there was, as writers go on. */
+/* Fails if the log has more than there was, as writers go on; `is_late`: too
+ * late to try again. */
 static enum colander_code
-check_ends(const struct repartition *job, struct colander_error *err)
+check_ends(const struct repartition *job, bool is_late,
+           struct colander_error *err)
 {
     const char *topic = job->before.topic;
     struct ends ends = {NULL, 0};
     enum colander_code code = read_ends(job, topic, &ends, err);
 
     for (size_t i = 0; i < ends.count && code == COLANDER_OK; i++) {
-        if (i >= job->ends.count ||
-            ends.items[i].high != job->ends.items[i].high)
-            code = COLANDER_FAIL(err, COLANDER_BUSY,
-                                 "topic '%s' gets records, in partition %zu: "
-                                 "stop all that write to it, and try again",
-                                 topic, i);
+        const int64_t before =
+            i < job->ends.count ? job->ends.items[i].high : 0;
+
+        if (ends.items[i].high == before)
+            continue;
+        code = is_late
+                   ? COLANDER_FAIL(err, COLANDER_BUSY,
+                                   "the family has the new topic, but '%s' got "
+                                   "records meanwhile, in partition %zu from "
+                                   "offset %" PRId64 " on: nothing reads them, "
+                                   "send them to '%s', too",
+                                   topic, i, before, job->topic)
+                   : COLANDER_FAIL(err, COLANDER_BUSY,
+                                   "topic '%s' gets records, in partition %zu: "
+                                   "stop all that write to it, and try again",
+                                   topic, i);
     }
     free(ends.items);
     return code;
@@ -227,6 +240,12 @@ make_partitions(struct repartition *job, struct colander_error *err)
     enum colander_code code =
         read_ends(job, job->before.topic, &job->ends, err);
 
+    if (code == COLANDER_OK && job->ends.count != job->before.partition_count)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "topic '%s' has %zu partitions, and family '%s' "
+                             "is defined with %" PRIu32,
+                             job->before.topic, job->ends.count,
+                             job->before.name, job->before.partition_count);
     if (code == COLANDER_OK)
         code = open_node(job, err);
     while (code == COLANDER_OK && !is_done) {
@@ -235,7 +254,7 @@ make_partitions(struct repartition *job, struct colander_error *err)
     }
     if (code == COLANDER_OK)
         (void)usleep(QUIET_US); /* writers would be noticed */
-    return code == COLANDER_OK ? check_ends(job, err) : code;
+    return code == COLANDER_OK ? check_ends(job, false, err) : code;
 }
 
 /* ----------------------------------------------------------------- rows --- */
@@ -372,8 +391,13 @@ run(struct repartition *job, struct colander_error *err)
     if (code == COLANDER_OK)
         code = send_all(job, err);
     if (code == COLANDER_OK)
-        code = check_ends(job, err);
-    return code == COLANDER_OK ? define(job, err) : code;
+        code = check_ends(job, false, err);
+    if (code == COLANDER_OK)
+        code = define(job, err);
+    if (code != COLANDER_OK)
+        return code;
+    (void)usleep(HEARD_US); /* --fresh waits for the new topic from now on */
+    return check_ends(job, true, err);
 }
 
 enum colander_code

@@ -303,7 +303,7 @@ cluster_status_print(const struct cluster_status_options *options,
                             .report = REPORT_EMPTY};
     struct cluster_texts names = {NULL, 0, 0};
     enum colander_code code =
-        cluster_family_names(options->cluster, &names, err);
+        cluster_family_names(options->cluster, &names, NULL, err);
 
     if (options->is_json && code == COLANDER_OK) {
         status.builder = colander_row_builder_create();

@@ -184,7 +184,7 @@ open_parts(struct cluster_store *store, struct cluster *cluster,
            const char *wanted, struct colander_error *err)
 {
     struct cluster_texts names = {NULL, 0, 0};
-    enum colander_code code = cluster_family_names(cluster, &names, err);
+    enum colander_code code = cluster_family_names(cluster, &names, NULL, err);
     bool has_some = false;
 
     for (size_t i = 0; i < names.count && !has_some; i++)

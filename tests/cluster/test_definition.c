@@ -471,7 +471,7 @@ PLACE_TEST(a_wrong_family_is_not_defined)
     family.format = (char *)"json";
     family.schema = (char *)"\xff";
     FAILS(cluster_define(cluster, &family, &is_new, why()), COLANDER_INVALID);
-    OK(cluster_family_names(cluster, &names, why()));
+    OK(cluster_family_names(cluster, &names, NULL, why()));
     assert_int_equal(names.count, 0);
     cluster_close(cluster);
 }
@@ -494,7 +494,7 @@ PLACE_TEST(families_are_listed_by_name)
     put(place, "families/-0123456789abcdef0123456789abcdef.json",
         colander_slice_text("{"));
     put(place, "families/a.json", colander_slice_text("{"));
-    OK(cluster_family_names(cluster, &names, why()));
+    OK(cluster_family_names(cluster, &names, NULL, why()));
     assert_int_equal(names.count, 4);
     for (size_t i = 0; i < 4; i++) {
         struct cluster_family read = {.name = NULL};

@@ -152,6 +152,11 @@ for ((tries = 0; tries < 1500; tries++)); do
             complain "node $i has other rows meanwhile: $(wc -c <"$work/got")"
             break 2
         fi
+        key=$((RANDOM % 400))
+        "$COLANDER" get "$store" rows $key >"$work/row" 2>"$work/hello"
+        "$COLANDER" get "$(node "$i")" rows $key >"$work/got" 2>"$work/why" ||
+            ! grep -q 'no row' "$work/why" || cmp -s "$work/got" "$work/row" ||
+            complain "node $i has no row $key meanwhile"
     done
     [ -e "$work/node1/rows/0000" ] || [ -e "$work/node2/rows/0001" ] ||
         [ ! -e "$work/node2/rows.1/0004" ] || break
@@ -192,8 +197,14 @@ kill_node 1
 rm -rf "$work/node1"
 brokers topic one 1
 rm -rf "$work/scratch"
-repartition 0 1 one
+"$COLANDER" cluster repartition "$cluster" rows --partitions 1 --topic one \
+    --dir "$work/scratch" >"$work/hello" 2>"$work/repartition" &
+made=$!
+until [ "$(definitions)" = 3 ] || ! kill -0 "$made"; do sleep 0.05; done
+kill_node 2 # while it changes over
+start_node 2
 start_node 1
+wait "$made" || complain "it fails: $(cat "$work/repartition")"
 for i in 1 2; do await "$i"; done
 for ((tries = 0; tries < 1500; tries++)); do
     [ -e "$work/node2/rows.1/0003" ] || [ ! -e "$work/node2/rows.2/0000" ] ||

@@ -150,8 +150,11 @@ check_choices(struct placed *placed, const char *folder, int partitions)
     }
 }
 
-TEST(a_key_decides_for_a_partition_of_the_generation_that_is_read)
+TEST(a_key_decides_for_a_partition_by_its_own_generation)
 {
+    const struct colander_value id = colander_integer(7);
+    SCOPED_BUFFER key = COLANDER_BUFFER_EMPTY;
+    struct colander_key_range keys = {.exact = {NULL, 0}};
     const struct cluster_family before = {
         .name = (char *)"rows", .partition_count = 2, .partition_by = 1};
     const struct cluster_family after = {.name = (char *)"rows",
@@ -169,9 +172,17 @@ TEST(a_key_decides_for_a_partition_of_the_generation_that_is_read)
     OK(placed_create(&placed, why()));
     OK(placed_set(placed, routes, COUNT(routes), why()));
     check_choices(placed, "rows", 2);
-    for (uint32_t i = 0; i < COUNT(routes); i++)
-        routes[i].is_hidden = !routes[i].is_hidden;
-    OK(placed_set(placed, routes, COUNT(routes), why()));
+    check_choices(placed, "rows.1", 5); /* a find may have begun with them */
+    OK(placed_set(placed, routes + 2, 5, why()));
     check_choices(placed, "rows.1", 5);
+    OK(colander_key_encode(&id, 1, &key, why()));
+    keys.exact = colander_buffer_slice(&key);
+    for (int i = 0; i < 2; i++) { /* what is not known may have any key */
+        char path[80];
+
+        (void)snprintf(path, sizeof(path), "/a.b/rows/%04d", i);
+        assert_int_equal(placed_choose(placed, path, "rows", &keys),
+                         COLANDER_MEMBER_READ);
+    }
     placed_destroy(placed);
 }
