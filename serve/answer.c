@@ -114,6 +114,15 @@ end(struct answer *answer, struct colander_error *failure)
         atomic_store(&answer->stop, ANSWER_LEFT);
 }
 
+/* That this thread writes; NULL: none. */
+static _Thread_local const struct answer *written;
+
+bool
+answer_is_over_here(void)
+{
+    return written != NULL && answer_stopped(written) != ANSWER_GOES_ON;
+}
+
 /* Does a step of writing, and returns with the lock. */
 static void
 write_step(struct answer *answer, bool begins)
@@ -124,11 +133,13 @@ write_step(struct answer *answer, bool begins)
     enum colander_code code = COLANDER_OK;
 
     err.code = COLANDER_OK;
+    written = answer;
     if (answer_stopped(answer) != ANSWER_GOES_ON)
         code = COLANDER_FAIL(&err, COLANDER_CANCELLED, "cancelled");
     else
         code = (begins ? writer->begin : writer->write)(
             writer, answer, &answer->next, &is_end, &err);
+    written = NULL;
     if (writer->body != NULL && (is_end || code != COLANDER_OK))
         body_close(writer->body);
     pthread_mutex_lock(&answer->lock);

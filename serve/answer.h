@@ -136,6 +136,10 @@ COLANDER_CHECKED enum colander_code answer_flush(struct answer *answer,
 /* Returns why the answer ends, for its writer: any thread may ask. */
 enum answer_stop answer_stopped(const struct answer *answer);
 
+/* Returns whether the answer that this thread writes has been stopped; false if
+ * it writes none. For what waits, and does not know for whom. */
+bool answer_is_over_here(void);
+
 /* Makes a stop cancel `cursor`. NULL: nothing any more, to be called before the
  * cursor is closed. For the writer. */
 void answer_watch(struct answer *answer, struct colander_cursor *cursor);

@@ -75,15 +75,6 @@ static const struct field cluster_fields[] = {
     FIELD_END,
 };
 
-/* The find whose rows this thread sorts: is_cancelled has no argument. */
-static _Thread_local const struct answer *sorted_answer;
-
-static bool
-is_cancelled(void)
-{
-    return answer_stopped(sorted_answer) != ANSWER_GOES_ON;
-}
-
 /* --------------------------------------------------------------- frames --- */
 
 /* Appends what was built: a frame, or a row of its own. */
@@ -328,7 +319,7 @@ begin_order(struct find *find, struct colander_error *err)
     if (question->limit < UINT64_MAX - question->skip)
         order.limit = question->limit + question->skip;
     order.size_max = ORDERED_SIZE_MAX;
-    order.is_cancelled = is_cancelled;
+    order.is_cancelled = answer_is_over_here;
     order.directory =
         directory != NULL && directory[0] != '\0' ? directory : "/var/tmp";
     code = colander_ordered_create(&order, &find->ordered, err);
@@ -509,7 +500,6 @@ write_rows(struct writer *writer, struct answer *answer,
     enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
-    sorted_answer = answer;
     if (!find->has_begun)
         code = begin_find(find, answer, err);
     while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {

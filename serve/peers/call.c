@@ -4,6 +4,7 @@
 #include "columns/group_bytes.h"
 #include "core/bytes.h"
 #include "core/clock.h"
+#include "serve/answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -283,7 +284,8 @@ time_to_wait(struct call *call, enum colander_code *code,
         wait_ms = CONNECT_MS;
     if ((call->is_cancelled != NULL &&
          atomic_load_explicit(call->is_cancelled, memory_order_relaxed)) ||
-        (call->groups != NULL && colander_groups_is_cancelled(call->groups)))
+        (call->groups != NULL && colander_groups_is_cancelled(call->groups)) ||
+        answer_is_over_here())
         *code =
             COLANDER_FAIL(err, COLANDER_CANCELLED, "the find was cancelled");
     else if (call->pause_us != NULL && *call->pause_us != 0 &&

@@ -7,6 +7,7 @@
 #include "columns/group_bytes.h"
 #include "columns/query_bytes.h"
 #include "columns/source.h"
+#include "columns/union.h"
 #include "serve/peer.h"
 #include "serve/peer_store.h"
 #include "serve/served.h"
@@ -432,6 +433,38 @@ SERVED_TEST(a_grouping_that_waits_for_a_server_can_be_cancelled)
     colander_family_close(rows);
     OK(colander_store_close(peer, why()));
     ZERO(close(silent.fd));
+}
+
+/* A get has no cursor that could be cancelled. */
+SERVED_TEST(an_answer_that_is_over_does_not_wait_for_a_server)
+{
+    const struct liar silent = {.fd = listen_anywhere()};
+    struct colander_store *peer = open_liar(&silent);
+    struct colander_store *all;
+    struct pollfd asked;
+    char bytes[4096];
+    ssize_t got = 1;
+    int client;
+
+    served_close(served);
+    OK(colander_union_open(served->directory, &peer, 1, &all, why()));
+    OK(server_start(all, &served->options, &served->server, why()));
+    client = client_network(served);
+    client_say(client, "GET /get/rows?key=7&timeout=1s HTTP/1.1\r\n"
+                       "Host: 127.0.0.1\r\n"
+                       "Authorization: Bearer " SERVED_TOKEN "\r\n\r\n");
+    asked = (struct pollfd){accept(silent.fd, NULL, NULL), POLLIN, 0};
+    while (got > 0) { /* until it is not asked any more */
+        assert_int_equal(poll(&asked, 1, 10000), 1);
+        got = recv(asked.fd, bytes, sizeof(bytes), 0);
+    }
+    served_stop(served);
+    ZERO(close(asked.fd));
+    ZERO(close(client));
+    ZERO(close(silent.fd));
+    OK(colander_store_close(all, why()));
+    OK(colander_store_close(peer, why()));
+    served_open(served);
 }
 
 /* Between two rows, whether or not the find may be paused. */
