@@ -99,6 +99,12 @@ prints '{"value":800}
 [ "$(sent 2)" = "$before" ] ||
     complain "node 2 has sent $(($(sent 2) - before)) rows"
 
+# and the explanation says who was asked
+printf '.explain on\nreturn rows%s\n' "$sum" |
+    "$COLANDER" shell "$(node 1)" >"$work/out" 2>"$work/err"
+cat "$work/out" "$work/err" | grep -E '^nodes  *1 asked$' >"$work/why" ||
+    complain "it says '$(cat "$work/out" "$work/err")'"
+
 # --- what depends on the rows before, or on the script, is asked for rows
 reduces 1 "rows:limit(30)$sum"
 reduces 1 "rows:skip(790)$sum"

@@ -311,10 +311,14 @@ SERVED_TEST(a_reduction_ends_with_its_client_and_more_than_a_few_send_rows)
     }
     assert_int_equal(read_mapped(rows, "sum", 0, &sum), SERVED_ROWS);
     colander_cursor_close(cursor);
-    while (waiting > 0)
-        (void)usleep(1000);
-    while (read_mapped(rows, "sum", 0, &sum) > 0) /* until it is counted */
-        (void)usleep(1000);
+    for (int i = 0; i < 100 * SERVED_WAIT_S && waiting > 0; i++)
+        (void)usleep(10000);
+    assert_int_equal(waiting, 0);
+    for (int i = 0; i < SERVED_WAIT_S; i++) { /* until it is not counted */
+        if (read_mapped(rows, "sum", 0, &sum) == 0)
+            break;
+        (void)usleep(100000);
+    }
     assert_int_equal(sum, (int64_t)SERVED_ROWS * (SERVED_ROWS - 1) / 2);
     colander_family_close(rows);
     OK(colander_store_close(peer, why()));
