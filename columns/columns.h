@@ -400,6 +400,8 @@ struct colander_query {
     bool is_timed;         /* measures the times in colander_explain; slower */
     uint32_t thread_count; /* threads that read a large result;
                               default 0: one per core */
+    const char *map;    /* NULL: rows are returned; or else the texts of two */
+    const char *reduce; /* functions, see colander_result; borrowed */
 };
 
 /* Sets the defaults: every row, all columns, now, in key order. */
@@ -415,7 +417,11 @@ colander_query_init(struct colander_query *query)
 /* Iterates over the rows of a query. */
 struct colander_cursor;
 
-/* One row of a find, borrowed until the cursor moves or is closed. */
+/* One row of a find, borrowed until the cursor moves or is closed. If the query
+ * has `map` and `reduce`, functions in Lua as docs/lua.md describes them, a
+ * store that asks other processes may return in place of some rows what these
+ * make of them: a result without a key, whose row has it as "value" unless it
+ * is nil. */
 struct colander_result {
     struct colander_slice key; /* encoded */
     struct colander_slice row;

@@ -4,7 +4,7 @@
  *
  * The bytes are one msgpack map, with the version of their format. They have
  * the predicate, the key range, the paths, the limit and the options of a
- * query, but neither its snapshot nor its thread_count.
+ * query, but neither its snapshot, its thread_count nor its functions.
  *
  * Bytes from elsewhere are not trusted. The limits of limits.h apply, and the
  * memory for a decoded query is bounded by them and the size of the bytes.

@@ -136,7 +136,7 @@ choose(struct replica_find *find, size_t which)
 
     find->is_chosen = true;
     find->at = which;
-    if (which == 0)
+    if (which == 0 && find->query.map == NULL)
         learn(replicas, clock_us() - find->begun_us);
     if (!is_late)
         replicas_answered(replicas, which);
@@ -326,7 +326,7 @@ replica_find_open(void *context, const char *family,
     find->replicas = replicas;
     find->at = replicas_first(replicas);
     find->begun_us = clock_us();
-    if (find->at == 0)
+    if (find->at == 0 && query->map == NULL) /* else all rows are read first */
         find->hedge_us = find->begun_us + atomic_load(&replicas->usual_us);
     if (atomic_fetch_add(&replicas->credit, 1) >= CREDIT_MAX)
         (void)atomic_fetch_sub(&replicas->credit, 1);

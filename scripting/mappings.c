@@ -139,36 +139,80 @@ mapping_push(lua_State *L, int index, const char *what)
 
 /* ----------------------------------------------------------------- runs --- */
 
-/* Combines the value on top with that at `sum`, and pops it. */
-static void
-combine(lua_State *L, struct query *query, int sum, int function,
-        const struct colander_result *result)
+/* Adds the value on top to that at `sum`, and pops it. If that takes a call, it
+ * returns true, and the call is on top: its result is the sum. */
+static bool
+begin_combine(lua_State *L, int sum, int function)
 {
-    if (!lua_isnil(L, -1) && !lua_isnil(L, sum)) {
-        lua_pushvalue(L, function);
-        lua_insert(L, -2);
-        lua_pushvalue(L, sum);
-        lua_insert(L, -2);
-        query_call_function(L, query, result, query->step_count, 2, 1);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    if (lua_isnil(L, sum)) {
         lua_replace(L, sum);
-    } else if (!lua_isnil(L, -1)) {
-        lua_replace(L, sum);
-    } else {
+        return false;
+    }
+    lua_pushvalue(L, function);
+    lua_insert(L, -2);
+    lua_pushvalue(L, sum);
+    lua_insert(L, -2);
+    return true;
+}
+
+/* Returns a row whose column is the value on top, unless that is nil. Fails if
+ * it cannot be one. Valid until the scratch is used. */
+static struct colander_slice
+encode_value(lua_State *L)
+{
+    struct colander_slice row;
+
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, -2);
+    lua_setfield(L, -2, "value");
+    row = row_check(L, lua_gettop(L));
+    lua_pop(L, 1);
+    return row;
+}
+
+/* Makes the table on top, and those in it, what functions make: arrays without
+ * a mark, unless they are empty. */
+static void
+make_plain(lua_State *L)
+{
+    luaL_checkstack(L, 4, "a value is nested too deeply");
+    if (lua_rawlen(L, -1) > 0) {
+        lua_pushnil(L);
+        lua_setmetatable(L, -2);
+    }
+    lua_pushnil(L);
+    while (lua_next(L, -2) != 0) {
+        if (lua_istable(L, -1))
+            make_plain(L);
         lua_pop(L, 1);
     }
 }
 
-/* Fails unless the value on top may be a column. */
+/* Pushes what was made of rows elsewhere. */
 static void
-check_value(lua_State *L)
+push_part(lua_State *L, struct colander_slice row)
 {
-    if (lua_isnil(L, -1))
-        return;
-    lua_createtable(L, 0, 1);
-    lua_pushvalue(L, -2);
-    lua_setfield(L, -2, "value");
-    (void)row_check(L, lua_gettop(L));
-    lua_pop(L, 1);
+    scripting_push_row(L, colander_slice_of(NULL, 0), row);
+    lua_getfield(L, -1, "value");
+    lua_remove(L, -2);
+    if (lua_istable(L, -1))
+        make_plain(L);
+}
+
+/* Has the functions called where the rows are, if it does not matter which rows
+ * come first, or what else is done to them here. */
+static void
+offer(struct query *query, const char *map, const char *reduce)
+{
+    const bool may_move = !query->has_filter && query->snapshot == NULL &&
+                          query->limit == UINT64_MAX && query->skip == 0;
+
+    query->asked.map = may_move ? map : NULL;
+    query->asked.reduce = may_move ? reduce : NULL;
 }
 
 /* query:map(text):reduce(text) */
@@ -176,27 +220,73 @@ static int
 query_reduce(lua_State *L)
 {
     enum { MAP = 3, REDUCE, SUM };
-    struct query *query;
+    struct query *query = query_check(L, 1);
     struct colander_result result;
+    const char *map;
 
-    (void)query_check(L, 1);
     arguments_check_count(L, 2);
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, QUERY_MAP) == LUA_TNIL)
         failure_misuse(L, "a reduce comes after a map");
     mapping_push(L, MAP, "map");
+    map = lua_tostring(L, MAP); /* the query keeps it */
     lua_replace(L, MAP);
     mapping_push(L, 2, "reduce");
     lua_pushnil(L);
+    offer(query, map, lua_tostring(L, 2));
     query = query_begin(L, 1, QUERY_MAPPED);
     while (query_step(L, query, 1, &result)) {
+        if (result.key.size > 0) {
+            lua_pushvalue(L, MAP);
+            scripting_push_row(L, result.key, result.row);
+            query_call_function(L, query, &result, query->step_count, 1, 1);
+        } else {
+            push_part(L, result.row);
+        }
+        if (begin_combine(L, SUM, REDUCE)) {
+            query_call_function(L, query, &result, query->step_count, 2, 1);
+            lua_replace(L, SUM);
+        }
+    }
+    (void)encode_value(L);
+    return 1;
+}
+
+void
+scripting_reduce(lua_State *L, const char *map, const char *reduce,
+                 struct colander_cursor *cursor, uint64_t *row_count,
+                 struct colander_buffer *row)
+{
+    enum { MAP = 1, REDUCE, SUM };
+    struct colander_result result;
+    bool is_row = true;
+
+    lua_settop(L, 0);
+    lua_pushstring(L, map);
+    mapping_push(L, MAP, "map");
+    lua_replace(L, MAP);
+    lua_pushstring(L, reduce);
+    mapping_push(L, REDUCE, "reduce");
+    lua_replace(L, REDUCE);
+    lua_pushnil(L);
+    for (*row_count = 0;; ++*row_count) {
+        failure_try(L, colander_cursor_next(cursor, &is_row, &result, &err));
+        if (!is_row)
+            break;
         lua_pushvalue(L, MAP);
         scripting_push_row(L, result.key, result.row);
-        query_call_function(L, query, &result, query->step_count, 1, 1);
-        combine(L, query, SUM, REDUCE, &result);
+        lua_call(L, 1, 1);
+        if (begin_combine(L, SUM, REDUCE)) {
+            lua_call(L, 2, 1);
+            lua_replace(L, SUM);
+        }
     }
-    check_value(L);
-    return 1;
+    if (*row_count > 0) {
+        const struct colander_slice value = encode_value(L);
+
+        failure_try(L,
+                    colander_buffer_append(row, value.data, value.size, &err));
+    }
 }
 
 void

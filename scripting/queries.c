@@ -212,7 +212,7 @@ name_row(lua_State *L, struct colander_slice key)
     struct colander_buffer *text = &scratch_get(L)->text;
 
     text->size = 0;
-    if (lua_type(L, -1) != LUA_TSTRING ||
+    if (lua_type(L, -1) != LUA_TSTRING || key.size == 0 ||
         colander_json_append_key(text, key, NULL) != COLANDER_OK)
         return;
     lua_pushliteral(L, ", in row ");

@@ -152,6 +152,14 @@ void scripting_walk_names(lua_State *L, int index, const char **by,
 bool scripting_walk_next(lua_State *L, int index, struct colander_value *value,
                          struct colander_value *measure);
 
+/* Maps and reduces the rows of the cursor by the texts of two functions, as
+ * query:map(text):reduce(text) does. Appends a row to `row` that has the result
+ * as "value", if it is not nil; nothing, if there are no rows. *row_count is
+ * that of the rows which are done. The stack is used up. */
+void scripting_reduce(lua_State *L, const char *map, const char *reduce,
+                      struct colander_cursor *cursor, uint64_t *row_count,
+                      struct colander_buffer *row);
+
 /*
  * Makes `L`, in which the module is open, a state for expressions over rows
  * that may lack columns: comparing scalars that have no order is false,

@@ -12,7 +12,9 @@
  *     g  of a group: the grouping (group_bytes.h)
  *     s  of a find: the key to begin with, as after a seek
  *     k  of a get: a key, as often as there are
- *     c  of a get: the path of a column that is wanted, with a zero byte
+ *     c  of a get: the path of a column that is wanted, with a zero byte; of a
+ *        find: the texts of map and reduce, which an older version does not
+ *        look at, so that it sends rows
  *     m  of a mark: its name
  *     n  of a split: how many keys; of a bound: rows; eight bytes
  *     o  of a bound: the path with a zero byte, and before it '+' or '-'
@@ -20,6 +22,8 @@
  *     of the answer
  *     r  a row: four bytes, the size of the key; the key; the same of the row;
  *        then for each column that matched its path, with a zero byte
+ *     d  of a find with map and reduce: a row whose "value" they have made of
+ *        all rows, none of which is sent
  *     v  a value: a name, a row that was found, a key, a mark
  *     u  a row that was not found
  *     z  numbers, eight bytes each
@@ -50,6 +54,7 @@ enum peer_frame {
     PEER_GROUPING = 'g',
 
     PEER_ROW = 'r',
+    PEER_REDUCED = 'd',
     PEER_VALUE = 'v',
     PEER_UNFOUND = 'u',
     PEER_NUMBERS = 'z',

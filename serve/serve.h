@@ -124,6 +124,15 @@ struct server_metric {
 typedef void server_take_metric(void *context,
                                 const struct server_metric *metric);
 
+/* Makes a value of the rows of a cursor, by the texts of two functions (see
+ * docs/lua.md). Appends a row to `row` that has it as "value", unless it is
+ * nil; nothing, if there are no rows. Returns false if the rows are to be sent
+ * instead: a function has failed, or needs too much, or is_over has returned
+ * true. Is called in a thread that it may block. */
+typedef bool server_reduce(struct colander_cursor *cursor, const char *map,
+                           const char *reduce, bool (*is_over)(void),
+                           struct colander_buffer *row);
+
 /* Runs it, in a thread that it may block. Returns the exit status. */
 typedef int server_run(void *context, const struct server_command *command);
 
@@ -176,6 +185,8 @@ struct server_options {
                                   struct colander_error *err);
     void *parts_context; /* of these; borrowed until server_stop returns */
 
+    server_reduce *reduce; /* for another server; NULL: rows are sent */
+
     bool runs_lua;         /* also for clients of the address */
     bool runs_shells;      /* the same, and they may write with it */
     const char *backup_to; /* where clients of the address may have backups
@@ -193,7 +204,8 @@ struct server_options {
     uint32_t thread_max;     /* that read rows (32) */
     uint32_t command_max;    /* commands under way, each in a thread (64) */
     uint32_t load_max;       /* of these, loads: each has up to 100 MB (16) */
-    uint32_t script_max;     /* of these, scripts: each has up to 135 MB (4) */
+    uint32_t script_max;     /* of these, scripts: each has up to 135 MB; and
+                              * as many reductions (4) */
     uint32_t shell_max;      /* of these, shells, which are scripts while they
                               * do not wait for their client (16) */
     uint32_t upkeep_max; /* of these, what reads or copies whole stores (2) */

@@ -26,6 +26,7 @@ enum server_kind {
     SERVER_SCRIPTS, /* also shells, while they run something */
     SERVER_SHELLS,
     SERVER_UPKEEP,
+    SERVER_REDUCTIONS, /* for peers: no commands */
     SERVER_KIND_COUNT,
 };
 

@@ -5,6 +5,7 @@
 #include "shell/entries.h"
 #include "shell/hint.h"
 #include "shell/interrupt.h"
+#include "shell/reduction.h"
 #include "shell/request.h"
 #include "shell/request_script.h"
 
@@ -220,6 +221,8 @@ service_start(const struct session *session, const struct server_options *asked,
     options.begin_hint = begin_hint;
     options.see_row = see_row;
     options.end_hint = end_hint;
+    if (options.runs_lua)
+        options.reduce = reduction_run;
     service->session = session;
     service->runs_lua = options.runs_lua;
     service->runs_shells = options.runs_shells;

@@ -21,6 +21,11 @@ struct peer_group {
     struct colander_groups_place place;
     struct colander_buffer scratch;
 
+    server_reduce *reduce; /* NULL: rows are grouped */
+    struct colander_cursor *cursor;
+    const char *map_text;
+    const char *reduce_text;
+
     atomic_bool is_cancelled;
     pthread_t thread;
     bool is_running; /* the thread is to be joined */
@@ -42,6 +47,20 @@ is_cancelled(void)
     return atomic_load_explicit(cancelled, memory_order_relaxed);
 }
 
+static enum colander_code
+reduce_rows(struct peer_group *group, struct colander_explain *explain,
+            struct colander_error *err)
+{
+    const bool is_reduced =
+        group->reduce(group->cursor, group->map_text, group->reduce_text,
+                      is_cancelled, &group->scratch);
+
+    colander_cursor_explain(group->cursor, explain);
+    return is_reduced ? COLANDER_OK
+                      : COLANDER_FAIL(err, COLANDER_LIMIT,
+                                      "the rows are not reduced here");
+}
+
 static void *
 run(void *context)
 {
@@ -51,9 +70,11 @@ run(void *context)
     enum colander_code code;
 
     cancelled = &group->is_cancelled;
-    code = colander_family_group(group->family,
-                                 colander_decoded_query_get(group->query),
-                                 group->groups, &explain, &failure);
+    code = group->reduce != NULL
+               ? reduce_rows(group, &explain, &failure)
+               : colander_family_group(group->family,
+                                       colander_decoded_query_get(group->query),
+                                       group->groups, &explain, &failure);
     pthread_mutex_lock(&group->mutex);
     group->code = code;
     group->explain = explain;
@@ -64,36 +85,75 @@ run(void *context)
     return NULL;
 }
 
+static struct peer_group *
+create(struct colander_error *err)
+{
+    struct peer_group *created = calloc(1, sizeof(*created));
+    pthread_condattr_t clock;
+
+    if (created == NULL) {
+        (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for groups");
+        return NULL;
+    }
+    pthread_mutex_init(&created->mutex, NULL);
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&created->ended, &clock);
+    pthread_condattr_destroy(&clock);
+    return created;
+}
+
+/* Starts the thread, unless `code` is a failure, after which there is no
+ * group. */
+static enum colander_code
+begin(struct peer_group *created, enum colander_code code,
+      struct peer_group **group, struct colander_error *err)
+{
+    if (code == COLANDER_OK &&
+        thread_create(&created->thread, run, created) != 0)
+        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
+    created->is_running = code == COLANDER_OK;
+    if (code == COLANDER_OK)
+        *group = created;
+    else
+        peer_group_close(created);
+    return code;
+}
+
 enum colander_code
 peer_group_open(struct colander_family *family, struct colander_slice query,
                 struct colander_slice grouping, struct peer_group **group,
                 struct colander_error *err)
 {
-    struct peer_group *opened = calloc(1, sizeof(*opened));
-    pthread_condattr_t clock;
+    struct peer_group *created = create(err);
     enum colander_code code;
 
     *group = NULL;
-    if (opened == NULL)
-        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for groups");
-    opened->family = family;
-    pthread_mutex_init(&opened->mutex, NULL);
-    pthread_condattr_init(&clock);
-    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-    pthread_cond_init(&opened->ended, &clock);
-    pthread_condattr_destroy(&clock);
-    code = colander_query_decode(query, &opened->query, err);
+    if (created == NULL)
+        return COLANDER_NO_MEMORY;
+    created->family = family;
+    code = colander_query_decode(query, &created->query, err);
     if (code == COLANDER_OK)
         code = colander_grouping_decode(grouping, MEMORY_MAX, is_cancelled,
-                                        &opened->groups, err);
-    if (code == COLANDER_OK && thread_create(&opened->thread, run, opened) != 0)
-        code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot start a thread");
-    opened->is_running = code == COLANDER_OK;
-    if (code == COLANDER_OK)
-        *group = opened;
-    else
-        peer_group_close(opened);
-    return code;
+                                        &created->groups, err);
+    return begin(created, code, group, err);
+}
+
+enum colander_code
+peer_group_open_reduction(server_reduce *reduce, struct colander_cursor *cursor,
+                          const char *map_text, const char *reduce_text,
+                          struct peer_group **group, struct colander_error *err)
+{
+    struct peer_group *created = create(err);
+
+    *group = NULL;
+    if (created == NULL)
+        return COLANDER_NO_MEMORY;
+    created->reduce = reduce;
+    created->cursor = cursor;
+    created->map_text = map_text;
+    created->reduce_text = reduce_text;
+    return begin(created, COLANDER_OK, group, err);
 }
 
 /* Waits a while for the thread. Returns whether it has ended. */
@@ -112,19 +172,13 @@ await(struct peer_group *group)
     return is_ended;
 }
 
-enum colander_code
-peer_group_write(struct peer_group *group, size_t size,
-                 struct colander_buffer *bytes, bool *is_end,
-                 struct colander_error *err)
+static enum colander_code
+append_groups(struct peer_group *group, size_t size,
+              struct colander_buffer *bytes, struct colander_error *err)
 {
     struct colander_buffer *scratch = &group->scratch;
     enum colander_code code = COLANDER_OK;
 
-    *is_end = false;
-    if (!await(group))
-        return peer_append(bytes, PEER_ALIVE, colander_slice_of(NULL, 0), err);
-    if (group->code != COLANDER_OK)
-        return COLANDER_FAIL(err, group->code, "%s", group->failure.message);
     while (code == COLANDER_OK && !group->place.is_end && bytes->size < size) {
         colander_buffer_clear(scratch);
         code =
@@ -133,7 +187,28 @@ peer_group_write(struct peer_group *group, size_t size,
             code = peer_append(bytes, PEER_GROUPS,
                                colander_buffer_slice(scratch), err);
     }
-    *is_end = code == COLANDER_OK && group->place.is_end;
+    return code;
+}
+
+enum colander_code
+peer_group_write(struct peer_group *group, size_t size,
+                 struct colander_buffer *bytes, bool *is_end,
+                 struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *is_end = false;
+    if (!await(group))
+        return peer_append(bytes, PEER_ALIVE, colander_slice_of(NULL, 0), err);
+    if (group->code != COLANDER_OK)
+        return COLANDER_FAIL(err, group->code, "%s", group->failure.message);
+    if (group->reduce == NULL)
+        code = append_groups(group, size, bytes, err);
+    else if (group->scratch.size > 0) /* there were rows */
+        code = peer_append(bytes, PEER_REDUCED,
+                           colander_buffer_slice(&group->scratch), err);
+    *is_end =
+        code == COLANDER_OK && (group->reduce != NULL || group->place.is_end);
     return *is_end ? explanation_append(&group->explain, bytes, err) : code;
 }
 
@@ -143,6 +218,8 @@ peer_group_close(struct peer_group *group)
     if (group == NULL)
         return;
     atomic_store_explicit(&group->is_cancelled, true, memory_order_relaxed);
+    if (group->cursor != NULL)
+        colander_cursor_cancel(group->cursor);
     if (group->is_running)
         (void)pthread_join(group->thread, NULL);
     colander_groups_destroy(group->groups);

@@ -50,6 +50,7 @@ struct peer {
     struct colander_decoded_query *decoded;
     struct colander_cursor *cursor;
     struct peer_group *group;
+    bool reduces; /* the rows of the cursor, and counts as one that does */
 };
 
 /* Appends to the answer. */
@@ -437,10 +438,61 @@ begin_find(struct peer *peer, struct answer *answer, struct colander_error *err)
                : COLANDER_OK;
 }
 
+static void
+end_find(struct peer *peer)
+{
+    struct server *server = peer->server;
+
+    if (peer->answer != NULL)
+        answer_watch(peer->answer, NULL);
+    peer_group_close(peer->group);
+    colander_cursor_close(peer->cursor);
+    colander_decoded_query_destroy(peer->decoded);
+    peer->group = NULL;
+    peer->cursor = NULL;
+    peer->decoded = NULL;
+    if (!peer->reduces)
+        return;
+    pthread_mutex_lock(&server->lock);
+    server->kind_counts[SERVER_REDUCTIONS]--;
+    pthread_mutex_unlock(&server->lock);
+    peer->reduces = false;
+}
+
+/* Decides whether the rows of the cursor are reduced here. */
+static void
+admit_reduction(struct peer *peer)
+{
+    struct server *server = peer->server;
+
+    if (peer->column_count != 2 || peer->is_sought ||
+        server->options.reduce == NULL)
+        return;
+    pthread_mutex_lock(&server->lock);
+    peer->reduces =
+        server->kind_counts[SERVER_REDUCTIONS] < server->options.script_max;
+    server->kind_counts[SERVER_REDUCTIONS] += peer->reduces;
+    pthread_mutex_unlock(&server->lock);
+}
+
+static enum colander_code
+append_reduced(struct peer *peer, struct colander_buffer *bytes, bool *is_end,
+               struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (peer->group == NULL)
+        code = peer_group_open_reduction(peer->server->options.reduce,
+                                         peer->cursor, peer->columns[0],
+                                         peer->columns[1], &peer->group, err);
+    return code == COLANDER_OK
+               ? peer_group_write(peer->group, ANSWER_STEP, bytes, is_end, err)
+               : code;
+}
+
 /* Appends the next rows, and after the last what was read. */
 static enum colander_code
-append_rows(struct peer *peer, struct answer *answer,
-            struct colander_buffer *bytes, bool *is_end,
+append_rows(struct peer *peer, struct colander_buffer *bytes, bool *is_end,
             struct colander_error *err)
 {
     const uint64_t begun = clock_us();
@@ -448,10 +500,7 @@ append_rows(struct peer *peer, struct answer *answer,
     enum colander_code code = COLANDER_OK;
     bool is_row = true;
 
-    if (peer->cursor == NULL)
-        code = begin_find(peer, answer, err);
-    if (code == COLANDER_OK)
-        colander_cursor_pause(peer->cursor, ALIVE_US);
+    colander_cursor_pause(peer->cursor, ALIVE_US);
     while (code == COLANDER_OK && is_row && bytes->size < ANSWER_STEP) {
         struct colander_result row;
 
@@ -468,6 +517,31 @@ append_rows(struct peer *peer, struct answer *answer,
         return code;
     colander_cursor_explain(peer->cursor, &explain);
     return explanation_append(&explain, bytes, err);
+}
+
+/* Appends what the rows are reduced to, or else the rows. A reduction that
+ * fails has sent nothing, so they are found again: the one who asks calls the
+ * functions then, and fails as they do. */
+static enum colander_code
+append_found(struct peer *peer, struct answer *answer,
+             struct colander_buffer *bytes, bool *is_end,
+             struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    if (peer->cursor == NULL) {
+        code = begin_find(peer, answer, err);
+        if (code == COLANDER_OK)
+            admit_reduction(peer);
+    }
+    if (code == COLANDER_OK && peer->reduces) {
+        code = append_reduced(peer, bytes, is_end, err);
+        if (code == COLANDER_OK || answer_stopped(answer) != ANSWER_GOES_ON)
+            return code;
+        end_find(peer);
+        code = begin_find(peer, answer, err);
+    }
+    return code == COLANDER_OK ? append_rows(peer, bytes, is_end, err) : code;
 }
 
 static enum colander_code
@@ -554,11 +628,7 @@ destroy(struct writer *writer)
 {
     struct peer *peer = (struct peer *)writer;
 
-    if (peer->answer != NULL)
-        answer_watch(peer->answer, NULL);
-    peer_group_close(peer->group);
-    colander_cursor_close(peer->cursor);
-    colander_decoded_query_destroy(peer->decoded);
+    end_find(peer);
     colander_family_close(peer->family);
     if (peer->is_part)
         (void)!colander_store_close(peer->store, NULL); /* has no handles */
@@ -570,7 +640,7 @@ destroy(struct writer *writer)
 }
 
 static const struct question_kind kinds[] = {
-    {PEER_FIND, true, NULL, append_rows},
+    {PEER_FIND, true, NULL, append_found},
     {PEER_GROUP, true, NULL, append_groups},
     {PEER_GET, true, append_gets, NULL},
     {PEER_FAMILIES, false, append_families, NULL},

@@ -15,6 +15,8 @@
 
 #define KEYS_OF_GET 1000
 #define KEYS_SIZE ((size_t)128 << 10) /* of them, in one request */
+#define MAPPED_SIZE                                                            \
+    ((size_t)192 << 10) /* of a request with functions: 256 KiB are taken */
 
 /* --------------------------------------------------------------- values --- */
 
@@ -336,6 +338,7 @@ struct peer_find {
     atomic_bool is_cancelled;
     uint64_t pause_us;
     bool is_end;
+    bool is_mapped;       /* with functions, that may be called there */
     const char **columns; /* of the row, in the frame */
     size_t column_capacity;
     enum colander_code code;       /* a failure, */
@@ -380,6 +383,28 @@ find_close(void *context)
     free(find);
 }
 
+/* Adds the functions of the query to what is asked, if there is room. */
+static enum colander_code
+append_functions(struct peer_find *find, const struct colander_query *query,
+                 struct colander_error *err)
+{
+    const char *const texts[] = {query->map, query->reduce};
+    struct colander_buffer *body = &find->call.body;
+    enum colander_code code = COLANDER_OK;
+
+    if (query->map == NULL || body->size + find->query.size +
+                                      strlen(query->map) +
+                                      strlen(query->reduce) >
+                                  MAPPED_SIZE)
+        return COLANDER_OK;
+    find->is_mapped = true;
+    for (size_t i = 0; i < 2 && code == COLANDER_OK; i++)
+        code =
+            peer_append(body, PEER_COLUMN,
+                        colander_slice_of(texts[i], strlen(texts[i]) + 1), err);
+    return code;
+}
+
 static enum colander_code
 find_open(void *context, const char *family, const struct colander_query *query,
           void **found, struct colander_error *err)
@@ -399,6 +424,8 @@ find_open(void *context, const char *family, const struct colander_query *query,
                : colander_query_encode(query, &find->query, err);
     if (code == COLANDER_OK)
         code = call_begin_body(&find->call, family, &query->keys, err);
+    if (code == COLANDER_OK)
+        code = append_functions(find, query, err);
     if (code == COLANDER_OK && find->call.body.size > 0)
         code = colander_buffer_append(&find->scope, find->call.body.data,
                                       find->call.body.size, err);
@@ -483,6 +510,11 @@ next_row(struct peer_find *find, bool *is_row, struct colander_result *result,
         find->is_end = kind == PEER_END;
         if (kind == PEER_ROW) {
             code = take_row(find, data, result, err);
+            *is_row = code == COLANDER_OK;
+        } else if (kind == PEER_REDUCED && find->is_mapped) {
+            memset(result, 0, sizeof(*result));
+            result->row = data;
+            code = colander_row_check(data, err);
             *is_row = code == COLANDER_OK;
         } else if (kind == PEER_WORDS || kind == PEER_NUMBERS) {
             explanation_take(&find->explain, kind, data);

@@ -366,7 +366,7 @@ static const struct argument_option options[] = {
     OPTION("key", "FILE", "the key of the certificate, in PEM"),
     OPTION_FLAG("read-only", "open the store to read"),
     OPTION_FLAG("lua", "clients of --listen may run Lua: --where, and scripts\n"
-                       "that read"),
+                       "that read; a node maps and reduces its rows"),
     OPTION_FLAG("shell", "they may use the shell, which also writes: only for\n"
                          "clients that are trusted as the user is"),
     OPTION("backup-to", "DIR|ADDRESS",

@@ -84,7 +84,7 @@ function setmetatable(table, metatable)
     end
     return set(table, copy)
 end
-getmetatable(_G).__metatable = false
+if getmetatable(_G) then getmetatable(_G).__metatable = false end
 
 -- Returns what pcall did, or raises the error again.
 local function pass(is_fine, ...)

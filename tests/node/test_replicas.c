@@ -443,6 +443,35 @@ PAIR_TEST(a_first_place_that_is_late_is_not_waited_for_but_rarely_asked_twice)
     assert_true(twice < 5); /* it is a suspect */
 }
 
+/* What comes first has read all rows: so it is late, and to ask twice is work
+ * done twice. */
+PAIR_TEST(a_find_with_functions_is_asked_twice_only_if_it_fails)
+{
+    struct colander_query query = usual_query();
+    struct colander_cursor *cursor;
+    struct colander_result row;
+    bool is_row = true;
+    uint64_t count = 0;
+
+    query.map = "function(row) return 1 end";
+    query.reduce = "function(a, b) return a + b end";
+    pair->places[0].behaviour = SILENT;
+    OK(colander_family_find(pair->rows, &query, &cursor, why()));
+    for (int i = 0; i < 5; i++) {
+        colander_cursor_pause(cursor, 100000);
+        FAILS(colander_cursor_next(cursor, &is_row, &row, why()),
+              COLANDER_BUSY);
+    }
+    assert_int_equal(pair->places[1].asked, 0);
+    pair->places[0].behaviour = DOWN;
+    colander_cursor_pause(cursor, 0);
+    for (is_row = true; is_row; count += is_row)
+        OK(colander_cursor_next(cursor, &is_row, &row, why()));
+    assert_int_equal(count, ROWS);
+    assert_int_equal(pair->places[1].asked, 1);
+    colander_cursor_close(cursor);
+}
+
 PAIR_TEST(a_find_that_waits_for_two_places_can_be_paused_and_cancelled)
 {
     struct colander_cursor *cursor;

@@ -13,6 +13,8 @@
 #include "serve/served.h"
 #include "support/compared_finds.h"
 
+#include <stdatomic.h>
+
 #define QUERIES 100
 
 static struct colander_store *
@@ -177,6 +179,148 @@ SERVED_TEST(groups_and_counts_are_those_of_the_store_and_no_row_is_sent)
         colander_groups_destroy(groups[1]);
     }
     assert_true(client_sees(served, "/metrics", "colander_rows_total 0\n"));
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+static atomic_uint waiting; /* reductions */
+
+/* Sums up `n`, fails in the middle, or waits for its end, as `map` says. */
+static bool
+sum_up(struct colander_cursor *cursor, const char *map, const char *reduce,
+       bool (*is_over)(void), struct colander_buffer *row)
+{
+    struct colander_row_builder *builder = colander_row_builder_create();
+    struct colander_result result;
+    struct colander_slice built;
+    struct colander_value n;
+    int64_t sum = 0;
+    bool is_any = false;
+    bool found;
+
+    assert_string_equal(reduce, "together");
+    while (next_row(cursor, &result) && strcmp(map, "fail") != 0) {
+        OK(colander_row_get(result.row, "n", &n, &found, why()));
+        sum += n.integer;
+        is_any = true;
+    }
+    waiting += strcmp(map, "wait") == 0;
+    while (strcmp(map, "wait") == 0 && !is_over())
+        (void)usleep(1000);
+    waiting -= strcmp(map, "wait") == 0;
+    colander_row_builder_add(builder, "value", colander_integer(sum));
+    OK(colander_row_builder_finish(builder, &built, why()));
+    if (is_any)
+        OK(colander_buffer_append(row, built.data, built.size, why()));
+    colander_row_builder_destroy(builder);
+    return strcmp(map, "sum") == 0;
+}
+
+/* Begins a find with functions. */
+static struct colander_cursor *
+find_mapped(struct colander_family *rows, const char *map,
+            const struct colander_predicate *where)
+{
+    struct colander_query query = usual_query();
+    struct colander_cursor *cursor;
+
+    query.where = where;
+    query.map = map;
+    query.reduce = "together";
+    OK(colander_family_find(rows, &query, &cursor, why()));
+    return cursor;
+}
+
+/* Returns how many rows with keys there are, of those whose `n` is `from` at
+ * least; *sum is that of the others. */
+static uint64_t
+read_mapped(struct colander_family *rows, const char *map, int64_t from,
+            int64_t *sum)
+{
+    SCOPED_PREDICATE where = colander_where_between(
+        "n", colander_integer(from), colander_integer(10 * SERVED_ROWS), NULL);
+    SCOPED_CURSOR cursor = find_mapped(rows, map, where);
+    struct colander_explain explain;
+    struct colander_result result;
+    struct colander_value value;
+    uint64_t count = 0;
+    bool found;
+
+    *sum = 0;
+    while (next_row(cursor, &result)) {
+        OK(colander_row_get(result.row, "value", &value, &found, why()));
+        assert_int_equal(found, result.key.size == 0);
+        *sum += found ? value.integer : 0;
+        count += !found;
+    }
+    colander_cursor_explain(cursor, &explain);
+    assert_int_equal(explain.nodes_asked, 1);
+    assert_true(explain.rows_read >= count);
+    return count;
+}
+
+SERVED_TEST(rows_are_reduced_where_they_are_or_else_sent)
+{
+    struct colander_store *peer;
+    struct colander_family *rows;
+    int64_t sum;
+
+    served->options.reduce = sum_up;
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    assert_int_equal(read_mapped(rows, "sum", SERVED_ROWS - 2, &sum), 0);
+    assert_int_equal(sum, 2 * SERVED_ROWS - 3);
+    assert_int_equal(read_mapped(rows, "sum", 0, &sum), 0);
+    assert_int_equal(sum, (int64_t)SERVED_ROWS * (SERVED_ROWS - 1) / 2);
+    assert_int_equal(read_mapped(rows, "sum", SERVED_ROWS, &sum), 0);
+    assert_int_equal(sum, 0);
+    assert_true(client_sees(served, "/metrics", "colander_rows_total 0\n"));
+    assert_int_equal(read_mapped(rows, "fail", 0, &sum), SERVED_ROWS);
+    served_stop(served);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+
+    served->options.reduce = NULL; /* or an older version */
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    assert_int_equal(read_mapped(rows, "sum", 0, &sum), SERVED_ROWS);
+    colander_family_close(rows);
+    OK(colander_store_close(peer, why()));
+}
+
+SERVED_TEST(a_reduction_ends_with_its_client_and_more_than_a_few_send_rows)
+{
+    struct colander_store *peer;
+    struct colander_family *rows;
+    struct colander_cursor *cursor;
+    struct colander_result result;
+    int64_t sum;
+    bool is_row;
+
+    served->options.reduce = sum_up;
+    served->options.script_max = 1;
+    served_start(served);
+    peer = open_served(served);
+    OK(colander_family_open(peer, "rows", &rows, why()));
+    cursor = find_mapped(rows, "wait", NULL);
+    while (waiting == 0) {
+        colander_cursor_pause(cursor, 10000);
+        FAILS(colander_cursor_next(cursor, &is_row, &result, why()),
+              COLANDER_BUSY);
+    }
+    assert_int_equal(read_mapped(rows, "sum", 0, &sum), SERVED_ROWS);
+    colander_cursor_close(cursor);
+    for (int i = 0; i < 100 * SERVED_WAIT_S && waiting > 0; i++)
+        (void)usleep(10000);
+    assert_int_equal(waiting, 0);
+    for (int i = 0; i < SERVED_WAIT_S; i++) { /* until it is not counted */
+        if (read_mapped(rows, "sum", 0, &sum) == 0)
+            break;
+        (void)usleep(100000);
+    }
+    assert_int_equal(sum, (int64_t)SERVED_ROWS * (SERVED_ROWS - 1) / 2);
     colander_family_close(rows);
     OK(colander_store_close(peer, why()));
 }
@@ -475,6 +619,7 @@ SERVED_TEST(a_frame_that_is_wrong_is_not_passed_over)
         {PEER_ROW, 0, 0, 0, 4, 0, 0, 0, 0},       /* no key */
         {PEER_ROW, 0, 0, 0, 4, 0xff, 0xff, 0xff}, /* a size beyond it */
         {'?', 0, 0, 0, 0},
+        {PEER_REDUCED, 0, 0, 0, 1, 0x80}, /* which was not asked for */
         {PEER_FAILURE, 0, 0, 0, 1, COLANDER_BUSY},
         {PEER_FAILURE, 0, 0, 0, 1, COLANDER_CANCELLED}, /* it ends */
         {PEER_FAILURE, 0, 0, 0, 0},
