@@ -222,7 +222,7 @@ find_read(const struct node_family *family)
     return family;
 }
 
-/* Whether partitions of a generation that is not read any more are kept still. */
+/* Whether partitions of a generation that is not read any more are kept. */
 static bool
 is_kept(const struct node *node, const struct node_family *family)
 {

@@ -5,8 +5,8 @@
  * from checkpoints, and the records after these. So also rows come along whose
  * records brokers have removed, and what patches, deletes and retains have left
  * is what is sent. Nothing counts before the definition of the next generation
- * is put, at the end: who is killed before leaves a topic that no one reads, and the
- * next try takes another one.
+ * is put, at the end: who is killed before leaves a topic that no one reads,
+ * and the next try takes another one.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -167,8 +167,7 @@ ROWS_TEST(what_has_no_end_is_ended)
     static const char *const maps[] = {
         "function() while true do end end",
         "function() for i = 1, 1 << 60 do local s = 'x' .. i end end",
-        "function() local t = {1, 2, 3}\n"
-        "table.sort(t, function() while true do end end) end",
+        "function() table.sort({1, 2}, function() while true do end end) end",
         "(function() while true do end end)()",
     };
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
