@@ -557,7 +557,7 @@ cluster_redefine(struct cluster *cluster, const struct cluster_family *family,
         code = object_of(own.name, colander_buffer_slice(&json), &object, err);
     if (code == COLANDER_OK) {
         code = put_family(cluster, &own, object, &json, err);
-        if (code != COLANDER_OK)
+        if (code != COLANDER_OK && code != COLANDER_EXISTS)
             colander_error_context(
                 err, "it may count or not: see 'colander cluster status' "
                      "before anything is sent to either topic");

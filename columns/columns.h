@@ -401,7 +401,8 @@ struct colander_query {
     uint32_t thread_count; /* threads that read a large result;
                               default 0: one per core */
     const char *map;    /* NULL: rows are returned; or else the texts of two */
-    const char *reduce; /* functions, see colander_result; borrowed */
+    const char *reduce; /* functions, see colander_result; borrowed until the
+                         * cursor is closed. Not with a limit */
 };
 
 /* Sets the defaults: every row, all columns, now, in key order. */

@@ -65,6 +65,10 @@ colander_row_builder_begin_array_named(struct colander_row_builder *builder,
 COLANDER_API void
 colander_row_builder_end(struct colander_row_builder *builder);
 
+/* Returns whether finish will fail, so that nothing more need be added. */
+COLANDER_API bool
+colander_row_builder_has_failed(const struct colander_row_builder *builder);
+
 /* Returns in *row what was added since the last finish. Without additions it is
  * a row without columns. The row is borrowed until the builder is used again.
  * After a failure the builder is empty. */

@@ -18,7 +18,7 @@
 
 /* How long partitions of a generation are kept that is not read any more, as
  * other nodes may not have heard yet what makes them read the next one, beside
- * the time in which they look for that. */
+ * the time in which they look for that. At least. */
 #define KEPT_MS 10000
 
 /* ---------------------------------------------------------------- nodes --- */
@@ -226,7 +226,9 @@ find_read(const struct node_family *family)
 static bool
 is_kept(const struct node *node, const struct node_family *family)
 {
-    const uint64_t kept_ms = KEPT_MS + 2 * (uint64_t)node_look_ms(node);
+    const unsigned lost_ms = node->options.lost_ms;
+    const uint64_t kept_ms = (lost_ms > KEPT_MS ? lost_ms : KEPT_MS) +
+                             2 * (uint64_t)node_look_ms(node);
 
     return clock_us() - family->hidden_us < kept_ms * 1000;
 }

@@ -17,7 +17,7 @@
 #define LOOK_MS 10000
 #define SAY_MS 1000
 #define LEAVE_SAYS 3   /* says: others hear a goodbye, and then route by it */
-#define LEAVE_MS 10000 /* at most */
+#define LEAVE_MS 60000 /* at most */
 #define LOCK "LOCK"
 #define CLUSTER_ID "CLUSTER" /* the file with the id of the cluster */
 

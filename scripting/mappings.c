@@ -219,21 +219,18 @@ offer(struct query *query, const char *map, const char *reduce)
 static int
 query_reduce(lua_State *L)
 {
-    enum { MAP = 3, REDUCE, SUM };
+    enum { REDUCE_TEXT = 2, MAP_TEXT, MAP, REDUCE, SUM };
     struct query *query = query_check(L, 1);
     struct colander_result result;
-    const char *map;
 
     arguments_check_count(L, 2);
     lua_settop(L, 2);
     if (lua_getiuservalue(L, 1, QUERY_MAP) == LUA_TNIL)
         failure_misuse(L, "a reduce comes after a map");
-    mapping_push(L, MAP, "map");
-    map = lua_tostring(L, MAP); /* the query keeps it */
-    lua_replace(L, MAP);
-    mapping_push(L, 2, "reduce");
+    mapping_push(L, MAP_TEXT, "map");
+    mapping_push(L, REDUCE_TEXT, "reduce");
     lua_pushnil(L);
-    offer(query, map, lua_tostring(L, 2));
+    offer(query, lua_tostring(L, MAP_TEXT), lua_tostring(L, REDUCE_TEXT));
     query = query_begin(L, 1, QUERY_MAPPED);
     while (query_step(L, query, 1, &result)) {
         if (result.key.size > 0) {
@@ -269,10 +266,12 @@ scripting_reduce(lua_State *L, const char *map, const char *reduce,
     mapping_push(L, REDUCE, "reduce");
     lua_replace(L, REDUCE);
     lua_pushnil(L);
-    for (*row_count = 0;; ++*row_count) {
+    *row_count = 0;
+    for (;;) {
         failure_try(L, colander_cursor_next(cursor, &is_row, &result, &err));
         if (!is_row)
             break;
+        ++*row_count; /* its time begins */
         lua_pushvalue(L, MAP);
         scripting_push_row(L, result.key, result.row);
         lua_call(L, 1, 1);

@@ -276,6 +276,8 @@ add_table(lua_State *L, int index, struct colander_row_builder *builder,
                        "contain itself?)",
                        push_path(L, place), COLANDER_ROW_DEPTH_MAX);
     luaL_checkstack(L, 8, "a value is nested too deeply");
+    if (colander_row_builder_has_failed(builder))
+        return; /* a table that is in many may have no end */
     if (value_is_array(L, index)) {
         colander_row_builder_begin_array_named(builder, place->name);
         add_elements(L, index, builder, place);

@@ -185,11 +185,20 @@ enum colander_code
 query_accept(struct colander_query *query, const struct colander_query *given,
              struct colander_error *err)
 {
+    enum colander_code code;
+
     colander_query_init(query);
     if (given == NULL)
         return COLANDER_OK;
-    return sized_accept(query, sizeof(*query), given, "members of the query",
-                        err);
+    code =
+        sized_accept(query, sizeof(*query), given, "members of the query", err);
+    if (code == COLANDER_OK && (query->map == NULL) != (query->reduce == NULL))
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "map and reduce need each other");
+    if (code == COLANDER_OK && query->map != NULL && query->limit != UINT64_MAX)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "map and reduce exclude a limit");
+    return code;
 }
 
 enum colander_code

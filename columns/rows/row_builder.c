@@ -316,6 +316,12 @@ colander_row_builder_end(struct colander_row_builder *builder)
                                       "an end without a begin");
 }
 
+bool
+colander_row_builder_has_failed(const struct colander_row_builder *builder)
+{
+    return builder->code != COLANDER_OK;
+}
+
 static enum colander_code
 finish(struct colander_row_builder *builder, struct colander_error *err)
 {

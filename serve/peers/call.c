@@ -12,8 +12,10 @@
 #define WAIT_MS 30000
 #define CONNECT_MS 3000     /* waited for a connection */
 #define KEEPALIVE_SECONDS 5 /* then a machine that is gone is noticed */
-#define POLL_MS 50          /* how often a find looks whether it is cancelled */
-#define IDLE_MAX 16         /* connections that are kept */
+#define SEND_US 250000      /* waited until a request is sent */
+#define SEND_POLL_MS 10
+#define POLL_MS 50  /* how often a find looks whether it is cancelled */
+#define IDLE_MAX 16 /* connections that are kept */
 #define REFUSAL_MAX ((size_t)64 << 10)
 #define FRAME_MAX ((size_t)64 << 20) /* a row has 16 MiB */
 
@@ -183,6 +185,21 @@ call_begin(struct call *call, const char *ask, const char *family,
     call->is_added = true;
     (void)curl_multi_perform(call->line->multi, &running);
     return COLANDER_OK;
+}
+
+void
+call_send(struct call *call)
+{
+    const uint64_t end = clock_us() + SEND_US;
+    curl_off_t sent_us = 0;
+    int running = 1;
+
+    while (running > 0 && sent_us == 0 && clock_us() < end) {
+        (void)curl_multi_poll(call->line->multi, NULL, 0, SEND_POLL_MS, NULL);
+        (void)curl_multi_perform(call->line->multi, &running);
+        (void)curl_easy_getinfo(call->line->easy, CURLINFO_PRETRANSFER_TIME_T,
+                                &sent_us);
+    }
 }
 
 void

@@ -68,11 +68,16 @@ call_begin_body(struct call *call, const char *family,
                 const struct colander_key_range *keys,
                 struct colander_error *err);
 
-/* Begins to ask, with the frames in the body. Does not wait. */
+/* Begins to ask, with the frames in the body. Does not wait, so the request may
+ * be sent only by the next call_next_frame, if there was no connection. */
 COLANDER_CHECKED enum colander_code call_begin(struct call *call,
                                                const char *ask,
                                                const char *family,
                                                struct colander_error *err);
+
+/* Waits a moment for a call that has begun until its request is sent, so that
+ * the node works while others are waited for. */
+void call_send(struct call *call);
 
 /* Returns the next frame, borrowed until the next call. Fails with BUSY if the
  * server cannot be reached or does not answer. */

@@ -12,7 +12,8 @@
 #include <stdlib.h>
 
 #define ALIVE_MS 1000
-#define MEMORY_MAX ((size_t)1 << 30) /* of the groups of one answer */
+#define MEMORY_MAX ((size_t)1 << 30)  /* of the groups of one answer */
+#define REDUCED_MAX ((size_t)1 << 20) /* who asks has those of all nodes */
 
 struct peer_group {
     struct colander_family *family;
@@ -195,6 +196,7 @@ peer_group_write(struct peer_group *group, size_t size,
                  struct colander_buffer *bytes, bool *is_end,
                  struct colander_error *err)
 {
+    const size_t before = bytes->size;
     enum colander_code code = COLANDER_OK;
 
     *is_end = false;
@@ -204,12 +206,18 @@ peer_group_write(struct peer_group *group, size_t size,
         return COLANDER_FAIL(err, group->code, "%s", group->failure.message);
     if (group->reduce == NULL)
         code = append_groups(group, size, bytes, err);
+    else if (group->scratch.size > REDUCED_MAX)
+        code = COLANDER_FAIL(err, COLANDER_LIMIT, "a value is too large");
     else if (group->scratch.size > 0) /* there were rows */
         code = peer_append(bytes, PEER_REDUCED,
                            colander_buffer_slice(&group->scratch), err);
     *is_end =
         code == COLANDER_OK && (group->reduce != NULL || group->place.is_end);
-    return *is_end ? explanation_append(&group->explain, bytes, err) : code;
+    if (*is_end)
+        code = explanation_append(&group->explain, bytes, err);
+    if (code != COLANDER_OK)
+        bytes->size = before;
+    return code;
 }
 
 void

@@ -57,6 +57,8 @@ peer_groups_open(void *store, const char *family,
         code = append_asked(grouping, query, err);
     if (code == COLANDER_OK && !grouping->call.is_void)
         code = call_begin(&grouping->call, PEER_GROUP, family, err);
+    if (code == COLANDER_OK && !grouping->call.is_void)
+        call_send(&grouping->call);
     if (code == COLANDER_OK)
         *opened = grouping;
     else

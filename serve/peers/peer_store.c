@@ -365,9 +365,11 @@ begin_find(struct peer_find *find, const struct colander_slice *sought,
     explanation_begin(&find->explain);
     find->is_end = find->call.is_void;
     find->code = COLANDER_OK;
-    return code == COLANDER_OK && !find->is_end
-               ? call_begin(&find->call, PEER_FIND, find->family, err)
-               : code;
+    if (code == COLANDER_OK && !find->is_end)
+        code = call_begin(&find->call, PEER_FIND, find->family, err);
+    if (code == COLANDER_OK && !find->is_end && find->is_mapped)
+        call_send(&find->call); /* it answers when all its rows are reduced */
+    return code;
 }
 
 static void

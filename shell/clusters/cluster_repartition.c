@@ -80,35 +80,61 @@ read_ends(const struct repartition *job, const char *topic, struct ends *ends,
     return code;
 }
 
-/* Fails if the log has more than there was, as writers go on; `is_late`: too
- * late to try again. */
+/* Fails if the log has more than there was, as writers go on, and says where.
+ */
 static enum colander_code
-check_ends(const struct repartition *job, bool is_late,
-           struct colander_error *err)
+check_ends(const struct repartition *job, struct colander_error *err)
 {
     const char *topic = job->before.topic;
+    struct colander_buffer where = COLANDER_BUFFER_EMPTY;
     struct ends ends = {NULL, 0};
     enum colander_code code = read_ends(job, topic, &ends, err);
 
     for (size_t i = 0; i < ends.count && code == COLANDER_OK; i++) {
         const int64_t before =
             i < job->ends.count ? job->ends.items[i].high : 0;
+        char text[80];
 
         if (ends.items[i].high == before)
             continue;
-        code = is_late
-                   ? COLANDER_FAIL(err, COLANDER_BUSY,
-                                   "the family has the new topic, but '%s' got "
-                                   "records meanwhile, in partition %zu from "
-                                   "offset %" PRId64 " on: nothing reads them, "
-                                   "send them to '%s', too",
-                                   topic, i, before, job->topic)
-                   : COLANDER_FAIL(err, COLANDER_BUSY,
-                                   "topic '%s' gets records, in partition %zu: "
-                                   "stop all that write to it, and try again",
-                                   topic, i);
+        (void)snprintf(text, sizeof(text),
+                       "%sin partition %zu from offset %" PRId64 " on",
+                       where.size > 0 ? ", " : "", i, before);
+        code = colander_buffer_append(&where, text, strlen(text), err);
     }
+    if (code == COLANDER_OK && where.size > 0)
+        code =
+            COLANDER_FAIL(err, COLANDER_BUSY, "topic '%s' gets records, %.*s",
+                          topic, (int)where.size, (const char *)where.data);
     free(ends.items);
+    colander_buffer_release(&where);
+    return code;
+}
+
+/* The same before the definition counts. */
+static enum colander_code
+check_writers(const struct repartition *job, struct colander_error *err)
+{
+    const enum colander_code code = check_ends(job, err);
+
+    if (code == COLANDER_BUSY)
+        colander_error_context(err, "stop all that write, and try again");
+    return code;
+}
+
+/* Fails if records came too late: the definition counts. */
+static enum colander_code
+check_late(const struct repartition *job, struct colander_error *err)
+{
+    enum colander_code code;
+
+    (void)usleep(HEARD_US); /* --fresh waits for the new topic from now on */
+    code = check_ends(job, err);
+    if (code != COLANDER_OK)
+        colander_error_context(err,
+                               "the family has the topic '%s' now, and nothing "
+                               "reads what came to the other one meanwhile",
+                               job->topic);
     return code;
 }
 
@@ -254,7 +280,7 @@ make_partitions(struct repartition *job, struct colander_error *err)
     }
     if (code == COLANDER_OK)
         (void)usleep(QUIET_US); /* writers would be noticed */
-    return code == COLANDER_OK ? check_ends(job, false, err) : code;
+    return code == COLANDER_OK ? check_writers(job, err) : code;
 }
 
 /* ----------------------------------------------------------------- rows --- */
@@ -391,13 +417,10 @@ run(struct repartition *job, struct colander_error *err)
     if (code == COLANDER_OK)
         code = send_all(job, err);
     if (code == COLANDER_OK)
-        code = check_ends(job, false, err);
+        code = check_writers(job, err);
     if (code == COLANDER_OK)
         code = define(job, err);
-    if (code != COLANDER_OK)
-        return code;
-    (void)usleep(HEARD_US); /* --fresh waits for the new topic from now on */
-    return check_ends(job, true, err);
+    return code == COLANDER_OK ? check_late(job, err) : code;
 }
 
 enum colander_code

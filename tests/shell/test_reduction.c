@@ -169,6 +169,8 @@ ROWS_TEST(what_has_no_end_is_ended)
         "function() for i = 1, 1 << 60 do local s = 'x' .. i end end",
         "function() table.sort({1, 2}, function() while true do end end) end",
         "(function() while true do end end)()",
+        "function() local t = {} for i = 1, 60 do t = {t, t} end return t end",
+        "function() local t for i = 1, 60 do t = {a=t, b=t} end return t end",
     };
     SCOPED_BUFFER row = COLANDER_BUFFER_EMPTY;
 
