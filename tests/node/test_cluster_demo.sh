@@ -6,7 +6,7 @@
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-port=$((23000 + $$ % 3000))
+port=$((12000 + $$ % 3000)) # apart from those of the servers
 others=()
 if [ -z "${KAFKA_JARS:-}" ]; then
     start_brokers 3
