@@ -469,8 +469,11 @@ check_stores() {
         kill -TERM "${nodes[i]}"
         status=0
         wait "${nodes[i]}" || status=$?
-        [ "$status" = 0 ] ||
-            complain "node $i ends with $status: $(tail -n 3 "$work/err$i")"
+        case $status in
+        0) ;;
+        4) count 'last checkpoints not made' ;; # S3 has not answered in time
+        *) complain "node $i ends with $status: $(tail -n 3 "$work/err$i")" ;;
+        esac
         nodes[i]=
     done
     for ((number = 0; number < partitions; number++)); do
