@@ -32,8 +32,8 @@ enum member_kind {
 
 struct member {
     const char *name;
+    size_t offset; /* in the struct */
     enum member_kind kind;
-    size_t offset;    /* in the struct */
     bool may_be_left; /* out: 0, or no texts */
 };
 
@@ -41,30 +41,30 @@ struct member {
 #define FAMILY(member) offsetof(struct cluster_family, member)
 
 static const struct member cluster_members[] = {
-    {"name", MEMBER_TEXT, CLUSTER(name), false},
-    {"id", MEMBER_TEXT, CLUSTER(id), false},
-    {"log", MEMBER_TEXT, CLUSTER(log), false},
-    {"members", MEMBER_TEXT, CLUSTER(members), false},
-    {"settings", MEMBER_PAIRS, CLUSTER(settings), false},
-    {NULL, MEMBER_TEXT, 0, false},
+    {"name", CLUSTER(name), MEMBER_TEXT, false},
+    {"id", CLUSTER(id), MEMBER_TEXT, false},
+    {"log", CLUSTER(log), MEMBER_TEXT, false},
+    {"members", CLUSTER(members), MEMBER_TEXT, false},
+    {"settings", CLUSTER(settings), MEMBER_PAIRS, false},
+    {NULL, 0, MEMBER_TEXT, false},
 };
 
 static const struct member family_members[] = {
-    {"name", MEMBER_TEXT, FAMILY(name), false},
-    {"cluster", MEMBER_TEXT, FAMILY(cluster), false},
-    {"topic", MEMBER_TEXT, FAMILY(topic), false},
-    {"partitions", MEMBER_NUMBER, FAMILY(partition_count), false},
-    {"replicas", MEMBER_NUMBER, FAMILY(replica_count), false},
-    {"key", MEMBER_TEXTS, FAMILY(key), false},
-    {"partition_by", MEMBER_NUMBER, FAMILY(partition_by), false},
-    {"format", MEMBER_TEXT, FAMILY(format), false},
-    {"on_duplicate", MEMBER_TEXT, FAMILY(on_duplicate), false},
-    {"record_size", MEMBER_SIZE, FAMILY(record_size), true},
-    {"types", MEMBER_PAIRS, FAMILY(types), false},
-    {"schema", MEMBER_OPTIONAL, FAMILY(schema), false},
-    {"generation", MEMBER_NUMBER, FAMILY(generation), true},
-    {"whole", MEMBER_TEXTS, FAMILY(whole), true},
-    {NULL, MEMBER_TEXT, 0, false},
+    {"name", FAMILY(name), MEMBER_TEXT, false},
+    {"cluster", FAMILY(cluster), MEMBER_TEXT, false},
+    {"topic", FAMILY(topic), MEMBER_TEXT, false},
+    {"partitions", FAMILY(partition_count), MEMBER_NUMBER, false},
+    {"replicas", FAMILY(replica_count), MEMBER_NUMBER, false},
+    {"key", FAMILY(key), MEMBER_TEXTS, false},
+    {"partition_by", FAMILY(partition_by), MEMBER_NUMBER, false},
+    {"format", FAMILY(format), MEMBER_TEXT, false},
+    {"on_duplicate", FAMILY(on_duplicate), MEMBER_TEXT, false},
+    {"record_size", FAMILY(record_size), MEMBER_SIZE, true},
+    {"types", FAMILY(types), MEMBER_PAIRS, false},
+    {"schema", FAMILY(schema), MEMBER_OPTIONAL, false},
+    {"generation", FAMILY(generation), MEMBER_NUMBER, true},
+    {"whole", FAMILY(whole), MEMBER_TEXTS, true},
+    {NULL, 0, MEMBER_TEXT, false},
 };
 
 /* Return a member of a struct, to be written only if the struct may be. */
