@@ -141,7 +141,7 @@ check_late(const struct repartition *job, struct colander_error *err)
 /* Creates the topic, or looks at it. *is_empty: it never had records. If some
  * were removed, it would not begin with the rows (node/partition.c). */
 static enum colander_code
-try_topic(struct repartition *job, const char *topic, bool *is_empty,
+try_topic(const struct repartition *job, const char *topic, bool *is_empty,
           struct colander_error *err)
 {
     struct topic_wanted wanted = job->options->wanted;
@@ -210,7 +210,9 @@ choose_topic(struct repartition *job, struct colander_error *err)
 static void
 say(void *context, const char *line)
 {
-    session_complain(context, SESSION_FINE, "%s", line);
+    const struct repartition *job = context;
+
+    session_complain(job->session, SESSION_FINE, "%s", line);
 }
 
 static enum colander_code
@@ -225,7 +227,7 @@ open_node(struct repartition *job, struct colander_error *err)
         .setting_count = options->setting_count,
         .settings_file = options->brokers.settings_file,
         .say = say,
-        .context = (void *)(uintptr_t)job->session,
+        .context = job,
     };
     enum colander_code code = node_open(&how, &job->node, err);
 
