@@ -154,7 +154,7 @@ bool scripting_walk_next(lua_State *L, int index, struct colander_value *value,
 
 /* Maps and reduces the rows of the cursor by the texts of two functions, as
  * query:map(text):reduce(text) does. Appends a row to `row` that has the result
- * as "value", if it is not nil; nothing, if there are no rows. *row_count is
+ * as "value", if it is not nil; nothing, without rows. *row_count is
  * that of the rows which are done. The stack is used up. */
 void scripting_reduce(lua_State *L, const char *map, const char *reduce,
                       struct colander_cursor *cursor, uint64_t *row_count,

@@ -126,7 +126,7 @@ typedef void server_take_metric(void *context,
 
 /* Makes a value of the rows of a cursor, by the texts of two functions (see
  * docs/lua.md). Appends a row to `row` that has it as "value", unless it is
- * nil; nothing, if there are no rows. Returns false if the rows are to be sent
+ * nil; nothing, without rows. Returns false if the rows are to be sent
  * instead: a function has failed, or needs too much, or is_over has returned
  * true. Is called in a thread that it may block. */
 typedef bool server_reduce(struct colander_cursor *cursor, const char *map,

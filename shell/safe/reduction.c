@@ -24,7 +24,7 @@ struct reduction {
     uint64_t row_count;
     uint64_t begun_us;
 
-    /* when it was first seen that so many rows are done */
+    /* when this number of rows was first seen */
     uint64_t seen_count;
     uint64_t seen_us;
 };

@@ -26,7 +26,7 @@ sent() {
         "$(node "$1")/metrics" | sed -n 's/^colander_rows_total //p'
 }
 
-# settles FAMILY COUNT NUMBER...: waits until these nodes have so many partitions
+# settles FAMILY COUNT NUMBER...: waits until these nodes have that number of partitions
 # of the family, each some.
 settles() {
     local tries counts node total

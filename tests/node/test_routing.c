@@ -120,7 +120,7 @@ FIXTURE_TEST(a_generation_that_is_not_read_is_there_for_other_nodes_alone)
     OK(routing_close(routing, why()));
 }
 
-/* Checks in which partition of `folder` a key is looked for, of so many. */
+/* Checks in which partition of `folder` a key is looked for. */
 static void
 check_choices(struct placed *placed, const char *folder, int partitions)
 {

@@ -111,7 +111,7 @@ ROWS_TEST(a_reduction_is_the_value_of_all_rows)
     gives("function(row) return math.random == nil and os == nil and 1 end",
           add, 1, ROWS);
     assert_true(reduce("function(row) return row.n end", add, 2 * ROWS, &row));
-    assert_int_equal(row.size, 0); /* there are no rows */
+    assert_int_equal(row.size, 0); /* without rows */
     assert_true(reduce("function(row) end", add, 1, &row));
     OK(colander_row_get(colander_buffer_slice(&row), "value", &value, &found,
                         why()));
