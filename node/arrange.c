@@ -451,10 +451,12 @@ enum colander_code
 node_look_for_families(struct node *node, struct colander_error *err)
 {
     const char *only = node->options.only;
+    const uint64_t now = clock_us();
     struct cluster_texts names = {NULL, 0, 0};
     uint64_t *marks = NULL;
     enum colander_code code =
         cluster_family_names(node->cluster, &names, &marks, err);
+    bool knows_all = code == COLANDER_OK;
 
     for (size_t i = 0; marks != NULL && i < names.count; i++) {
         const char *name = names.items[i];
@@ -465,9 +467,12 @@ node_look_for_families(struct node *node, struct colander_error *err)
         if ((known == NULL || known->mark != marks[i]) &&
             (only == NULL || strcmp(only, name) == 0))
             added = add_family(node, name, marks[i], &found);
+        knows_all = knows_all && (added == COLANDER_OK || known == NULL);
         if (added != COLANDER_OK && code == COLANDER_OK)
             code = COLANDER_FAIL(err, added, "%s", found.message);
     }
+    if (knows_all)
+        node->looked_us = now;
     cluster_texts_release(&names);
     free(marks);
     return code;

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #define LOOK_US 20000
+#define KNOWN_US ((NODE_HEARD_MS - 1000) * UINT64_C(1000))
 #define AGAIN_US 100000 /* after a failure */
 
 /* How far a partition must be. */
@@ -43,6 +44,37 @@ struct waiting {
     bool (*is_over)(void *context);
     void *context;
 };
+
+/* Waits before another look. Fails if the caller does not want to wait any
+ * more. */
+static enum colander_code
+pause_unless_over(const struct waiting *waiting, unsigned us,
+                  struct colander_error *err)
+{
+    if (waiting->is_over(waiting->context))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    (void)usleep(us);
+    return COLANDER_OK;
+}
+
+/* Waits until the node has looked for families not long ago. Then it knows all
+ * to whose topics others send already (NODE_HEARD_MS). */
+static enum colander_code
+wait_for_families(const struct waiting *waiting, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    while (code == COLANDER_OK &&
+           clock_us() - waiting->node->looked_us >= KNOWN_US) {
+        if (clock_us() >= waiting->end_us)
+            return COLANDER_FAIL(err, COLANDER_BUSY,
+                                 "the definitions of families could not be "
+                                 "read for %u seconds: not fresh in time",
+                                 (unsigned)(KNOWN_US / 1000000));
+        code = pause_unless_over(waiting, LOOK_US, err);
+    }
+    return code;
+}
 
 static bool
 is_asked(const char *family, const char *asked)
@@ -216,13 +248,14 @@ wait_for_all(struct waiting *waiting, struct colander_error *err)
         code = look_at_all(waiting, &is_done, err);
         if (is_done || (code != COLANDER_OK && code != COLANDER_BUSY))
             break;
-        if (waiting->is_over(waiting->context))
-            return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
         if (clock_us() >= waiting->end_us)
             return code == COLANDER_OK ? fail_late(waiting, err) : code;
-        (void)usleep(code == COLANDER_OK ? LOOK_US : AGAIN_US);
         if (code != COLANDER_OK) /* they may be read elsewhere by now */
             close_view(waiting);
+        code = pause_unless_over(waiting,
+                                 code == COLANDER_OK ? LOOK_US : AGAIN_US, err);
+        if (code != COLANDER_OK)
+            return code;
     }
     return code;
 }
@@ -239,8 +272,10 @@ node_open_fresh(void *node, const char *family, bool is_partial,
         .is_over = is_over,
         .context = context,
     };
-    enum colander_code code = set_targets(&waiting, family, err);
+    enum colander_code code = wait_for_families(&waiting, err);
 
+    if (code == COLANDER_OK)
+        code = set_targets(&waiting, family, err);
     if (code == COLANDER_OK)
         code = wait_for_all(&waiting, err);
     *view = code == COLANDER_OK ? waiting.view : NULL;

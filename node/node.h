@@ -90,6 +90,10 @@ enum colander_code node_open_parts(void *node, const char *const *names,
                                    size_t count, struct colander_store **part,
                                    struct colander_error *err);
 
+/* How long after the definition of a later generation of a family was put it is
+ * known to all nodes whose views are fresh. */
+#define NODE_HEARD_MS 12000
+
 /* Opens a view of node_store (columns/union.h) that has applied what the log
  * has now of the family, or of what is beside it, as its rejects; NULL, or a
  * name that selects several: of all. Waits for that at most wait_ms, and fails

@@ -52,7 +52,8 @@ struct node {
     atomic_bool is_ending; /* these two wait for nothing */
     pthread_t looker;      /* looks for families */
     bool has_looker;
-    pthread_mutex_t saving; /* while it uses partitions, or one is freed */
+    _Atomic uint64_t looked_us; /* when it last began to, and then knew all */
+    pthread_mutex_t saving;     /* while it uses partitions, or one is freed */
 
     /* Taken before the other one. */
     pthread_mutex_t routing_lock; /* of routing_set, and */

@@ -23,8 +23,7 @@
 
 #define LOOK_US 100000 /* between two looks at the partitions */
 #define QUIET_US 2000000
-#define HEARD_US 12000000 /* in which all nodes look for definitions */
-#define TOPICS_MAX 100    /* that are tried */
+#define TOPICS_MAX 100 /* that are tried */
 
 struct ends {
     struct topic_ends *items;
@@ -128,7 +127,8 @@ check_late(const struct repartition *job, struct colander_error *err)
 {
     enum colander_code code;
 
-    (void)usleep(HEARD_US); /* --fresh waits for the new topic from now on */
+    /* --fresh waits for the new topic then */
+    (void)usleep(NODE_HEARD_MS * 1000);
     code = check_ends(job, err);
     if (code != COLANDER_OK)
         colander_error_context(err,

@@ -5,18 +5,11 @@
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-start_brokers 3
-brokers topic c-members 1
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-brokers topic c.rows 4
-run 0 cluster family "$cluster" rows --partitions 4 --replicas 1 --key id \
-    --topic c.rows
-brokers topic c.packed 2
-run 0 cluster family "$cluster" packed --key a,b --partition-by 2 \
-    --format msgpack --type b=string --topic c.packed
-brokers topic c.free 2
-run 0 cluster family "$cluster" free --topic c.free
+create_cluster
+create_family rows 4 --replicas 1 --key id
+create_family packed 2 --key a,b --partition-by 2 --format msgpack \
+    --type b=string
+create_family free 2
 send() { # STATUS WORD...
     run "$1" load "$cluster" "${@:2}" --place "$work/place"
 }

@@ -6,7 +6,7 @@
 # which has about eight partitions.
 #
 # SPDX-License-Identifier: MIT
-source "$COLANDER_SOURCE/tests/cluster/kafka_lib"
+source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
 count=${COLANDER_NODES:-0}
 if [ "$count" -lt 2 ]; then
@@ -15,26 +15,8 @@ if [ "$count" -lt 2 ]; then
 fi
 partitions=$((8 * count))
 rows=$((500 * partitions)) # 128,000 with 32 nodes
-cluster=file://$work/objects
-nodes=() # their processes
+lost_after=20s
 base=$((10000 + $$ % 9000))
-trap '[ -z "$mock_pid" ] || kill -9 "$mock_pid"
-    for pid in "${nodes[@]}"; do kill -9 "$pid"; done 2>/dev/null
-    rm -rf "$work"; [ "$failures" = 0 ] || exit 1' EXIT
-head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/token"
-chmod 600 "$work/token"
-export COLANDER_TOKEN_FILE=$work/token
-
-start_node() {
-    "$COLANDER" serve "$cluster" --dir "$work/node$1" --name "n$1" \
-        --listen "127.0.0.1:$((base + $1))" --token-file "$work/token" \
-        --lost-after 20s >"$work/out$1" 2>>"$work/err$1" &
-    nodes[$1]=$!
-}
-
-node() {
-    echo "http://127.0.0.1:$((base + $1))"
-}
 
 # await NUMBER COUNT: until a node has COUNT rows.
 await() {
@@ -97,13 +79,8 @@ load() {
     run 0 follow "$store" rows "kafka://$brokers/c.rows" --key id --once
 }
 
-start_brokers 3
-brokers topic c-members 1
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-brokers topic c.rows "$partitions"
-run 0 cluster family "$cluster" rows --partitions "$partitions" --replicas 1 \
-    --key id --topic c.rows
+create_cluster
+create_family rows "$partitions" --replicas 1 --key id
 for ((i = 1; i <= count; i++)); do start_node "$i"; done
 load 0 "$rows"
 for ((i = 1; i <= count; i++)); do
@@ -114,9 +91,7 @@ same_rows 1
 
 # --- an eighth of them is killed; one comes back with nothing
 for ((i = 2; i <= count; i += 8)); do
-    kill -9 "${nodes[i]}"
-    wait "${nodes[i]}" 2>/dev/null
-    unset "nodes[i]"
+    kill_node "$i"
 done
 load "$rows" "$((rows + partitions))"
 rm -rf "$work/node2"

@@ -5,15 +5,9 @@
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-start_brokers 3
-brokers topic c-members 1
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-brokers topic c.rows 6
-run 0 cluster family "$cluster" rows --partitions 6 --replicas 1 --key id \
-    --topic c.rows
-brokers topic c.both 2
-run 0 cluster family "$cluster" both --replicas 2 --key id --topic c.both
+create_cluster
+create_family rows 6 --replicas 1 --key id
+create_family both 2 --replicas 2 --key id
 send() { # FAMILY FROM UNTIL
     rows "$2" "$3" >"$work/rows"
     run 0 load "$cluster" "$1" "$work/rows" --place "$work/place"

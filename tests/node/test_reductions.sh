@@ -6,15 +6,10 @@
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-start_brokers 3
-brokers topic c-members 1
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
+create_cluster
 for family in rows twice; do
-    brokers topic "c.$family" 8
-    run 0 cluster family "$cluster" $family --partitions 8 --key id \
-        --replicas "$([ $family = rows ] && echo 1 || echo 2)" \
-        --topic "c.$family"
+    create_family $family 8 --key id \
+        --replicas "$([ $family = rows ] && echo 1 || echo 2)"
     rows 0 800 >"$work/rows"
     run 0 load "kafka://$brokers/c.$family" "$work/rows" --key id
     run 0 follow "$store" $family "kafka://$brokers/c.$family" --key id --once

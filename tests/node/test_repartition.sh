@@ -6,38 +6,13 @@
 # COLANDER_SEED repeats a run.
 #
 # SPDX-License-Identifier: MIT
-source "$COLANDER_SOURCE/tests/cluster/kafka_lib"
+source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-cluster=file://$work/objects
-nodes=() # their processes
-base=$((25000 + $$ % 3000))
+lost_after=5s
 seed=${COLANDER_SEED:-$RANDOM$RANDOM}
 RANDOM=$((seed % 32768))
 echo "seed $seed"
-trap '[ -z "$mock_pid" ] || kill -9 "$mock_pid"
-    for pid in "${nodes[@]}"; do kill -9 "$pid"; done 2>/dev/null
-    rm -rf "$work"; [ "$failures" = 0 ] || exit 1' EXIT
-head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/token"
-chmod 600 "$work/token"
-export COLANDER_TOKEN_FILE=$work/token
 unset KAFKA_JARS
-
-start_node() {
-    "$COLANDER" serve "$cluster" --dir "$work/node$1" --name "n$1" \
-        --listen "127.0.0.1:$((base + $1))" --token-file "$work/token" \
-        --lost-after 5s >"$work/out$1" 2>>"$work/err$1" &
-    nodes[$1]=$!
-}
-
-node() {
-    echo "http://127.0.0.1:$((base + $1))"
-}
-
-kill_node() { # NUMBER [SIGNAL]
-    kill "${2:--KILL}" "${nodes[$1]}"
-    wait "${nodes[$1]}" 2>/dev/null
-    unset "nodes[$1]"
-}
 
 # export NUMBER: all rows of a node, as bytes.
 export_rows() {
@@ -71,13 +46,8 @@ follow_all() {
     "$COLANDER" export "$store" rows --format msgpack >"$work/wanted"
 }
 
-start_brokers 3
-brokers topic c-members 1
-brokers topic c.rows 2
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-run 0 cluster family "$cluster" rows --partitions 2 --replicas 2 --key id \
-    --topic c.rows --type at=time --type n=integer
+create_cluster
+create_family rows 2 --replicas 2 --key id --type at=time --type n=integer
 for ((i = 0; i < 400; i++)); do
     echo "{\"id\":$i,\"n\":\"$((i * 7))\",\"x\":1.0,\"text\":\"t $((RANDOM % 50))\",\
 \"at\":\"2026-0$((1 + RANDOM % 3))-01\"}"

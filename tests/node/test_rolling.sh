@@ -8,13 +8,8 @@
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-start_brokers 3
-brokers topic c-members 1
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-brokers topic c.rows 6
-run 0 cluster family "$cluster" rows --partitions 6 --replicas 2 --key id \
-    --topic c.rows
+create_cluster
+create_family rows 6 --replicas 2 --key id
 
 # await_status NUMBER: until nothing is missing that a node knows of.
 await_status() {

@@ -3,28 +3,9 @@
 # is missing, and what to do. Nodes come, go, have one name, and stop.
 #
 # SPDX-License-Identifier: MIT
-source "$COLANDER_SOURCE/tests/cluster/kafka_lib"
+source "$COLANDER_SOURCE/tests/node/nodes_lib"
 
-cluster=file://$work/objects
-nodes=() # their processes
-base=$((25000 + $$ % 300 * 10))
-trap '[ -z "$mock_pid" ] || kill -9 "$mock_pid"
-    for pid in "${nodes[@]}" "${kafka_pids[@]}"; do kill -9 "$pid"; done 2>/dev/null
-    rm -rf "$work"; [ "$failures" = 0 ] || exit 1' EXIT
-head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n' >"$work/token"
-chmod 600 "$work/token"
-export COLANDER_TOKEN_FILE=$work/token
-
-start_node() { # NUMBER [NAME]
-    "$COLANDER" serve "$cluster" --dir "$work/node$1" --name "${2:-n$1}" \
-        --listen "127.0.0.1:$((base + $1))" --token-file "$work/token" \
-        --lost-after 5s --checkpoint 1s >"$work/out$1" 2>>"$work/err$1" &
-    nodes[$1]=$!
-}
-
-node() {
-    echo "http://127.0.0.1:$((base + $1))"
-}
+lost_after=5s
 
 ask() { # NUMBER PATH: what the server of a node answers
     curl -sS -H "Authorization: Bearer $(cat "$work/token")" "$(node "$1")$2"
@@ -42,21 +23,16 @@ await() {
     complain "the status has nothing like '$2': $(cat "$work/out" "$work/err")"
 }
 
-start_brokers
-brokers topic c-members 1
-brokers topic c.rows 2
-run 0 cluster create "$cluster" --log "kafka://$brokers" --name c \
-    --topic c-members
-run 0 cluster family "$cluster" rows --partitions 2 --replicas 2 --key id \
-    --topic c.rows
+create_cluster
+create_family rows 2 --replicas 2 --key id
 run 1 cluster status "$cluster"
 prints_some '^nodes +none alive$'
 prints_some '^missing +no node is alive.*: start one with colander serve'
 
 # --- both nodes have both partitions
-start_node 1
+start_node 1 --checkpoint 1s
 await 1 '^missing +family rows is to have 2 replicas, and 1 node is alive: start more$'
-start_node 2
+start_node 2 --checkpoint 1s
 for ((i = 0; i < 100; i++)); do echo "{\"id\":$i}"; done >"$work/rows"
 run 0 load "kafka://$brokers/c.rows" "$work/rows" --key id
 await 0 '; checkpoint at [1-9][0-9]* of 2'
@@ -102,7 +78,7 @@ done
 prints_some '^colander_partition_checkpoint_age_seconds\{family="rows",partition="0"\} [0-9]+$'
 
 # --- another process has the name of a node
-start_node 3 n1
+name=n1 start_node 3 --checkpoint 1s
 await 1 "^missing +node n1: another process, which began earlier, has the name 'n1'"
 prints_some "^  node +n1 at $(node 3),"
 replaced="another process has the name 'n1' and began later"
@@ -111,20 +87,15 @@ for ((tries = 0; tries < 300; tries++)); do
     sleep 0.1
 done
 grep -q "$replaced" "$work/err1" || complain "node 1 says $(cat "$work/err1")"
-for i in 1 3; do
-    kill -TERM "${nodes[$i]}"
-    wait "${nodes[$i]}"
-    unset "nodes[$i]"
-done
+for i in 1 3; do kill_node $i -TERM; done
 
 # --- one is alone, and the log loses what it has not read
 await 1 '^missing +family rows is to have 2 replicas, and 1 node is alive'
 await 1 "^  0000 +n2 at $number;"
-kill -TERM "${nodes[2]}"
-wait "${nodes[2]}"
+kill_node 2 -TERM
 await 1 '^nodes +none alive$'
 brokers many c.rows 0 0 2000 4000 # more than a mock cluster keeps
-start_node 2
+start_node 2 --checkpoint 1s
 await 1 "^  0000 +n2 has stopped at $number; "
 prints_some '^missing +rows/0000 has stopped at n2: .* offsets [0-9]+ to [0-9]+ were removed before they were read.* It continues if another node'
 prints_some '^missing +rows/0000: its newest checkpoint ends before offset [0-9]+, and the log begins at [0-9]+'
@@ -135,18 +106,14 @@ ask 2 /metrics >"$work/out"
 prints_some '^colander_partition_stopped\{family="rows",partition="0"\} 1$'
 prints_some '^colander_partition_failing\{family="rows",partition="0"\} 1$'
 prints_some '^colander_cluster_missing [34]$'
-kill -TERM "${nodes[2]}"
-wait "${nodes[2]}"
-unset "nodes[2]"
+kill_node 2 -TERM
 
 # --- it continues with what the log has now, as docs/cluster.md says
 rm -r "$work/node2/rows/0000" "$work/objects/partitions/rows/0000"
-start_node 2
+start_node 2 --checkpoint 1s
 await 1 '^  0000 +n2 at ([0-9]+); .*; the log has offsets [1-9][0-9]* to \1$'
 ! grep -q 'rows/0000' "$work/out" || complain "$(cat "$work/out")"
-kill -TERM "${nodes[2]}"
-wait "${nodes[2]}"
-unset "nodes[2]"
+kill_node 2 -TERM
 
 # --- a node that is alone, and a server that is not one
 "$COLANDER" serve "$cluster" --dir "$work/alone" >"$work/out9" 2>"$work/err9" &
