@@ -11,6 +11,8 @@
 
 #define ODD_SHARE 32 /* one text of so many may begin otherwise than a column */
 #define TEXT_SHORT 16
+#define TEXT_PRICE 1.25 /* ranges are rather asked of numbers */
+#define PRICE_STEPS 8   /* of a byte: prices that hardly differ are the same */
 
 /* Bits of fractions: usual ones, and if the budget is short. */
 #define GRAIN 3
@@ -301,14 +303,26 @@ struct finish {
     uint64_t left;            /* of the budget */
 };
 
-/* Returns the bytes of a value, which long texts make dearer. */
-static double
+/* Returns the bytes of a value, which texts make dearer, and long ones more. */
+static uint64_t
 price_of(const struct order_column *column)
 {
     const double count = (double)column->count + 1;
     const double texts = (double)column->text_size / count / TEXT_SHORT;
+    double price = (double)order_column_size(column) / count * PRICE_STEPS;
 
-    return (double)order_column_size(column) / count * (texts > 1 ? texts : 1);
+    if (is_text(column->type))
+        price *= texts > TEXT_PRICE ? texts : TEXT_PRICE;
+    return (uint64_t)price;
+}
+
+static int
+compare_ids(const void *a, const void *b)
+{
+    const uint64_t left = (*(struct order_column *const *)a)->id;
+    const uint64_t right = (*(struct order_column *const *)b)->id;
+
+    return (left > right) - (left < right);
 }
 
 static int
@@ -319,17 +333,9 @@ compare_prices(const void *a, const void *b)
 
     if ((left->wish == ORDER_ALWAYS) != (right->wish == ORDER_ALWAYS))
         return left->wish == ORDER_ALWAYS ? -1 : 1;
-    return (price_of(left) > price_of(right)) -
-           (price_of(left) < price_of(right));
-}
-
-static int
-compare_ids(const void *a, const void *b)
-{
-    const uint64_t left = (*(struct order_column *const *)a)->id;
-    const uint64_t right = (*(struct order_column *const *)b)->id;
-
-    return (left > right) - (left < right);
+    if (price_of(left) != price_of(right))
+        return price_of(left) < price_of(right) ? -1 : 1;
+    return compare_ids(a, b); /* so that all parts choose the same ones */
 }
 
 /* Returns whether lists and groups of the column may be kept. */
