@@ -130,11 +130,11 @@ start_loader() {
     loaders[$1]=$!
 }
 
-# feed: `colander load` of one small file after another, each until it is loaded
-# as a whole; it is killed, too.
+# feed: `colander load` of one small file after another, from where it was before,
+# each until it is loaded as a whole; it is killed, too.
 feed() {
     local k file
-    for ((k = 0; ; k++)); do
+    for ((k = $(cat "$work/line_count") / 300; ; k++)); do
         file=$work/lines/$k
         [ ! -e "$work/stop" ] || break
         seq $((k * 300)) $((k * 300 + 299)) |
