@@ -11,6 +11,7 @@
 
 #define ODD_SHARE 32 /* one text of so many may begin otherwise than a column */
 #define TEXT_SHORT 16
+#define TEXT_LONG 64
 #define TEXT_PRICE 1.25 /* ranges are rather asked of numbers */
 #define PRICE_STEPS 8   /* of a byte: prices that hardly differ are the same */
 
@@ -301,6 +302,7 @@ struct finish {
     uint32_t row_count;
     struct order_item *spare; /* for the items of any column */
     uint64_t left;            /* of the budget */
+    unsigned grain;           /* bits of fractions that it has room for */
 };
 
 /* Returns the bytes of a value, which texts make dearer, and long ones more. */
@@ -325,6 +327,15 @@ compare_ids(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
+/* Whether the column has what is left when others are fine: a range of long
+ * texts is hardly ever asked for. */
+static bool
+is_last(const struct order_column *column)
+{
+    return is_text(column->type) && column->wish != ORDER_ALWAYS &&
+           column->text_size > (uint64_t)TEXT_LONG * column->count;
+}
+
 static int
 compare_prices(const void *a, const void *b)
 {
@@ -333,6 +344,8 @@ compare_prices(const void *a, const void *b)
 
     if ((left->wish == ORDER_ALWAYS) != (right->wish == ORDER_ALWAYS))
         return left->wish == ORDER_ALWAYS ? -1 : 1;
+    if (is_last(left) != is_last(right))
+        return is_last(right) ? -1 : 1;
     if (price_of(left) != price_of(right))
         return price_of(left) < price_of(right) ? -1 : 1;
     return compare_ids(a, b); /* so that all parts choose the same ones */
@@ -376,15 +389,16 @@ code_columns(struct finish *finish, const struct order_sink *sink,
     return code;
 }
 
-/* Keeps the columns that the budget has room for, the cheapest first, with
- * fractions of the fewest bits. */
+/* Keeps the columns from `begin` to before `end` that the budget has room for,
+ * the cheapest first. */
 static void
-keep_cheapest(struct finish *finish)
+keep_cheapest(struct finish *finish, size_t begin, size_t end)
 {
-    for (size_t i = 0; i < finish->count; i++) {
+    for (size_t i = begin; i < end; i++) {
         const struct order_column *column = finish->columns[i];
-        const uint64_t size = order_column_size(column) -
-                              column->fraction_count * (GRAIN - GRAIN_MIN) / 8;
+        const uint64_t size =
+            order_column_size(column) -
+            column->fraction_count * (GRAIN - finish->grain) / 8;
 
         if (size <= finish->left)
             finish->left -= size;
@@ -413,15 +427,17 @@ needy_size(const struct order_column *column, size_t needy_max,
     return size;
 }
 
-/* Returns what all columns take for one bit more of their fractions. */
-static uint64_t
-bit_size(const struct finish *finish)
+/* Gives the first columns fractions of up to `grain` bits, as far as the budget
+ * has room. */
+static void
+refine(struct finish *finish, size_t count, unsigned grain)
 {
-    uint64_t count = 0;
+    uint64_t bits = 0;
 
-    for (size_t i = 0; i < finish->count; i++)
-        count += finish->columns[i]->fraction_count;
-    return count / 8;
+    for (size_t i = 0; i < count; i++)
+        bits += finish->columns[i]->fraction_count;
+    for (; finish->grain < grain && bits / 8 <= finish->left; finish->grain++)
+        finish->left -= bits / 8;
 }
 
 /* Returns the greatest number of items of needy values for which all of these
@@ -445,28 +461,30 @@ choose_needy(struct finish *finish)
     return needy_max;
 }
 
-/* Codes the columns once more, with what the budget has room for: first
- * fractions of some bits, then needy values in groups, then more bits. */
+/* Codes the columns once more, with what the budget has room for: first some
+ * bits of fractions, then columns of long texts, then needy values in groups,
+ * then more bits. */
 static enum colander_code
 code_again(struct finish *finish, struct colander_error *err)
 {
-    const uint64_t bit = bit_size(finish);
-    unsigned grain = GRAIN_MIN;
     enum colander_code code = COLANDER_OK;
     size_t needy_max;
+    size_t last = 0; /* the first of those that are */
 
-    for (; grain < GRAIN && bit <= finish->left; grain++)
-        finish->left -= bit;
+    while (last < finish->count && !is_last(finish->columns[last]))
+        last++;
+    keep_cheapest(finish, 0, last);
+    refine(finish, last, GRAIN);
+    keep_cheapest(finish, last, finish->count);
     needy_max = choose_needy(finish);
-    for (; grain < ORDER_GRAIN_MAX && bit <= finish->left; grain++)
-        finish->left -= bit;
+    refine(finish, finish->count, ORDER_GRAIN_MAX);
     for (size_t i = 0; i < finish->count && code == COLANDER_OK; i++) {
         struct order_column *column = finish->columns[i];
 
         if (needy_size(column, needy_max, finish->row_count) > 0 ||
-            (column->fraction_count > 0 && grain != GRAIN))
-            code =
-                order_column_code(column, finish->spare, needy_max, grain, err);
+            (column->fraction_count > 0 && finish->grain != GRAIN))
+            code = order_column_code(column, finish->spare, needy_max,
+                                     finish->grain, err);
     }
     return code;
 }
@@ -503,15 +521,14 @@ order_builder_finish(struct order_builder *builder, uint32_t row_count,
                      uint64_t budget, const struct order_sink *sink,
                      struct colander_error *err)
 {
-    struct finish finish = {.row_count = row_count, .left = budget};
+    struct finish finish = {
+        .row_count = row_count, .left = budget, .grain = GRAIN_MIN};
     enum colander_code code = begin_finish(builder, &finish, err);
 
     if (code == COLANDER_OK)
         code = code_columns(&finish, sink, err);
-    if (code == COLANDER_OK) {
-        keep_cheapest(&finish);
+    if (code == COLANDER_OK)
         code = code_again(&finish, err);
-    }
     if (code == COLANDER_OK) {
         qsort(finish.columns, finish.count, sizeof(*finish.columns),
               compare_ids);

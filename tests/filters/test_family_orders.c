@@ -305,3 +305,40 @@ FIXTURE_TEST(all_parts_order_the_same_columns)
     assert_in_range(ordered, 1, 2);
     assert_int_equal(stats_of(family, "text").ordered_count, 0);
 }
+
+/* Long texts get what is left when numbers have three bits of fractions. */
+FIXTURE_TEST(long_texts_make_the_order_of_numbers_no_coarser)
+{
+    SCOPED_FAMILY family = fixture_family(fixture, "f");
+    struct colander_row_builder *builder = fixture->builder;
+    struct colander_filter_options options;
+    uint64_t random = 7;
+    uint64_t size;
+
+    colander_filter_options_init(&options);
+    options.order_budget = 1;
+    OK(colander_family_set_filters(family, &options, NULL));
+    for (int64_t i = 0; i < ROWS; i++) {
+        struct colander_slice row;
+        char text[120];
+
+        colander_row_builder_add(
+            builder, "n", colander_integer((int64_t)random_next(&random) >> 1));
+        (void)snprintf(text, sizeof(text), "%016llx%0100d",
+                       (unsigned long long)random_next(&random), 0);
+        colander_row_builder_add(builder, "text", colander_text(text));
+        OK(colander_row_builder_finish(builder, &row, NULL));
+        put_at(family, i, row);
+    }
+    OK(colander_family_flush(family, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    assert_int_equal(stats_of(family, "text").ordered_count, 1);
+    size = stats_of(family, "n").size;
+
+    options.order_budget = 0.0195; /* enough for both with one bit */
+    OK(colander_family_set_filters(family, &options, NULL));
+    OK(colander_family_refilter(family, NULL, NULL));
+    OK(colander_family_await_filters(family, NULL));
+    assert_int_equal(stats_of(family, "text").over_budget_count, 1);
+    assert_true(stats_of(family, "n").size >= size);
+}
