@@ -129,10 +129,11 @@ COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
 /* How far a reader is. */
 struct topic_reader_state {
     uint64_t partition_count;
-    uint64_t lag;        /* records that brokers have after the last one read */
-    int64_t next;        /* the offset after the one that was returned last,
+    uint64_t lag;    /* records that brokers have after the last one read */
+    int64_t next;    /* the offset after the one that was returned last,
                           * if one partition is read; 0: none was */
-    bool is_cut_off;     /* no broker answers */
+    int64_t end;     /* likewise, the one after the last that brokers have */
+    bool is_cut_off; /* no broker answers */
     uint64_t sent_twice; /* records of a resumed load that were there already */
     uint64_t lost;       /* records that were skipped (skips_lost), at most */
     char trouble[300];   /* what librdkafka said last, if it is */

@@ -246,6 +246,7 @@ count_state(struct topic_reader *reader)
 {
     uint64_t count = 0;
     uint64_t lag = 0;
+    int64_t end = 0;
 
     for (size_t i = 0; i < reader->address.topic_count; i++) {
         const struct topic *topic = &reader->topics[i];
@@ -263,12 +264,14 @@ count_state(struct topic_reader *reader)
                                                  (int32_t)j, &low, &high);
             if (high < part->high)
                 high = part->high;
+            end = high;
             if (high > part->reached)
                 lag += (uint64_t)(high - part->reached);
         }
     }
     pthread_mutex_lock(&reader->trouble->lock);
     reader->state.partition_count = count;
+    reader->state.end = end;
     reader->state.lag = lag;
     reader->state.next = reader->next;
     reader->state.sent_twice = reader->sent_twice;

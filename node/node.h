@@ -122,7 +122,8 @@ struct node_partition {
     int64_t applied;         /* the offset of the next record; negative: its
                               * store is not open yet */
     uint64_t lag;            /* records that brokers have after it */
-    bool is_caught_up;       /* there were once none since it was opened */
+    bool is_caught_up;       /* it once had all since it was opened, but for
+                              * those of the last seconds */
     uint64_t rows;           /* written since the node was opened */
     uint64_t rejects;        /* rejected since then */
     int64_t checkpoint;      /* the last one has all before this offset;

@@ -17,6 +17,7 @@
 
 #define AGAIN_MS 5000     /* after a failure */
 #define CLOSE_NS 20000000 /* how often a store in use is tried to be closed */
+#define RECENT_US 3000000 /* a store that has what the log had then is fine */
 #define CHECKPOINTS_KEPT 3
 #define REJECTS ".rejects"
 
@@ -45,6 +46,8 @@ struct partition {
     struct colander_store *store;
     struct colander_family *rows;
     struct topic_reader *reader;
+    int64_t target;     /* the end of the log */
+    uint64_t target_us; /* at this moment; 0: it is not known */
     struct colander_load *load;
     uint64_t loaded_rows; /* by this load */
     uint64_t loaded_rejects;
@@ -189,6 +192,7 @@ end_store(struct partition *partition, struct colander_error *err)
     partition->rows = NULL;
     partition->state.applied = -1;
     partition->state.is_caught_up = false;
+    partition->target_us = 0;
     pthread_mutex_unlock(&partition->lock);
     if (store == NULL)
         return COLANDER_OK;
@@ -241,24 +245,32 @@ whole_of(const struct partition *partition)
                                 partition->setup.number);
 }
 
-/* Sets *reading to how far the log is read, and notes whether that is all of
- * it. What was read is in the store only when it is written. Requires the
+/* Sets *reading to how far the log is read, and notes whether the store has all
+ * that the log has, or had shortly before: while others write, there is always
+ * more. What was read is in the store only when it is written. Requires the
  * lock. */
 static void
 look_at_reader(struct partition *partition, struct topic_reader_state *reading)
 {
+    const uint64_t now = clock_us();
     int64_t applied;
 
     memset(reading, 0, sizeof(*reading));
     if (partition->reader == NULL)
         return;
     topic_reader_state(partition->reader, reading);
-    if (partition->state.is_caught_up || reading->lag > 0 ||
-        reading->is_cut_off)
+    if (partition->state.is_caught_up || reading->is_cut_off)
         return;
     applied = read_applied(partition);
     partition->state.is_caught_up =
-        applied >= reading->next && applied >= whole_of(partition);
+        applied >= whole_of(partition) &&
+        ((reading->lag == 0 && applied >= reading->next) ||
+         (partition->target_us > 0 && applied >= partition->target &&
+          now - partition->target_us < RECENT_US));
+    if (partition->target_us == 0 || applied >= partition->target) {
+        partition->target = reading->end;
+        partition->target_us = now;
+    }
 }
 
 struct colander_store *
@@ -438,6 +450,7 @@ fall_behind(struct partition *partition)
 {
     pthread_mutex_lock(&partition->lock);
     partition->state.is_caught_up = false;
+    partition->target_us = 0;
     pthread_mutex_unlock(&partition->lock);
 }
 

@@ -41,7 +41,8 @@ partition_start(const struct partition_setup *setup,
 
 /* Returns the store, or NULL if it is not open, or has not all rows of the
  * generation before. Only in `changed`. Sets
- * *is_caught_up to whether it has once had all that the log had. */
+ * *is_caught_up to whether it has once had all that the log had, but for what
+ * came in the last seconds. */
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);
 

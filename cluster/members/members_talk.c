@@ -236,6 +236,21 @@ take(struct members *members, struct colander_slice bytes)
     }
 }
 
+/* Whether there were no more records when brokers sent this one. They send that
+ * a partition has ended only if it has for fetch.wait.max.ms, which may never
+ * be while others speak. */
+static bool
+is_last(const struct members *members, const rd_kafka_message_t *message)
+{
+    int64_t low;
+    int64_t high;
+
+    return rd_kafka_get_watermark_offsets(
+               members->consumer, members->address.topics[0],
+               message->partition, &low, &high) == RD_KAFKA_RESP_ERR_NO_ERROR &&
+           high >= 0 && message->offset + 1 >= high;
+}
+
 /* Takes what librdkafka has, if it has something within the time. */
 static void
 listen_once(struct members *members, uint64_t wait_us)
@@ -250,7 +265,9 @@ listen_once(struct members *members, uint64_t wait_us)
     pthread_mutex_lock(&members->lock);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
         take(members, colander_slice_of(message->payload, message->len));
-    else if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF)
+    if (error == RD_KAFKA_RESP_ERR__PARTITION_EOF ||
+        (error == RD_KAFKA_RESP_ERR_NO_ERROR && members->is_past &&
+         is_last(members, message)))
         end_past(members);
     pthread_mutex_unlock(&members->lock);
     rd_kafka_message_destroy(message);

@@ -267,6 +267,76 @@ PLACE_TEST(two_nodes_may_have_the_same_partitions)
     OK(node_close(other, why()));
 }
 
+static atomic_bool has_more; /* there are always records to be read */
+
+/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's. */
+void __real_topic_reader_state(struct topic_reader *reader,
+                               struct topic_reader_state *state);
+void __wrap_topic_reader_state(struct topic_reader *reader,
+                               struct topic_reader_state *state);
+/* NOLINTEND(bugprone-reserved-identifier) */
+
+void
+__wrap_topic_reader_state(struct topic_reader *reader,
+                          struct topic_reader_state *state)
+{
+    __real_topic_reader_state(reader, state);
+    state->lag += atomic_load(&has_more);
+}
+
+/* A writer that never pauses. */
+struct writer {
+    const struct place *place;
+};
+
+static void *
+write_on(void *context)
+{
+    struct writer *writer = context;
+    rd_kafka_t *client = writer->place->brokers.client;
+
+    for (int id = 0; atomic_load(&has_more); id++) {
+        put(writer->place, id % 3000, id);
+        (void)rd_kafka_poll(client, 0);
+        (void)usleep(100);
+    }
+    return NULL;
+}
+
+static bool
+have_all_caught_up(struct node *node)
+{
+    struct node_partition *partitions;
+    size_t caught_up = 0;
+    size_t count;
+
+    OK(node_partitions(node, &partitions, &count, why()));
+    for (size_t i = 0; i < count; i++)
+        caught_up += partitions[i].is_caught_up;
+    node_partitions_release(partitions, count);
+    return caught_up == PARTITIONS;
+}
+
+PLACE_TEST(a_node_is_up_to_date_while_others_write)
+{
+    struct writer writer = {.place = place};
+    const uint64_t end = clock_us() + WAIT_US;
+    struct node *node;
+    pthread_t thread;
+
+    put_rows(place, 0, 3000, 0);
+    atomic_store(&has_more, true);
+    ZERO(pthread_create(&thread, NULL, write_on, &writer));
+    node = open_node(place);
+    while (!have_all_caught_up(node)) {
+        assert_true(clock_us() < end);
+        (void)usleep(5000);
+    }
+    atomic_store(&has_more, false);
+    ZERO(pthread_join(thread, NULL));
+    OK(node_close(node, why()));
+}
+
 PLACE_TEST(a_directory_has_one_node_of_one_cluster)
 {
     const struct node_options options = {.cluster = place->objects,
