@@ -215,8 +215,8 @@ read_loads(struct topic_reader *reader, struct part *part,
     return code;
 }
 
-/* Begins to read a partition; `is_new`: it was not there when the reader was
- * opened. */
+/* Begins to read a partition; `is_new`: others of the topic were read before it
+ * was there. */
 static enum colander_code
 begin_part(struct topic_reader *reader, struct part *part, bool is_new,
            struct colander_error *err)
@@ -269,6 +269,21 @@ is_left_out(const struct topic_reader_options *options, int32_t number)
     while (i < options->partition_count && options->partitions[i] != number)
         i++;
     return options->partition_count > 0 && i == options->partition_count;
+}
+
+enum colander_code
+topic_is_known(const struct topic_reader *reader, const struct topic *topic,
+               int32_t count, bool *is, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    int64_t offset;
+
+    *is = false;
+    for (int32_t i = 0;
+         i < count && !reader->options.restarts && !*is && code == COLANDER_OK;
+         i++)
+        code = topic_place(reader->family, topic->name, i, &offset, is, err);
+    return code;
 }
 
 enum colander_code

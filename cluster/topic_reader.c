@@ -234,9 +234,14 @@ begin(struct topic_reader *reader, struct colander_error *err)
         reader->looked_us = clock_us();
     }
     for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK;
-         i++)
-        code =
-            topic_parts_add(reader, &reader->topics[i], counts[i], false, err);
+         i++) {
+        struct topic *topic = &reader->topics[i];
+        bool is_known;
+
+        code = topic_is_known(reader, topic, counts[i], &is_known, err);
+        if (code == COLANDER_OK)
+            code = topic_parts_add(reader, topic, counts[i], is_known, err);
+    }
     free(counts);
     return code == COLANDER_OK ? write_marks(reader, err) : code;
 }

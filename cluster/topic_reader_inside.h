@@ -86,9 +86,14 @@ struct topic_reader {
 
 /* ----------------------------------------------------------- partitions --- */
 
+/* Sets whether one of the first `count` partitions has a mark that counts. */
+COLANDER_CHECKED enum colander_code
+topic_is_known(const struct topic_reader *reader, const struct topic *topic,
+               int32_t count, bool *is, struct colander_error *err);
+
 /* Begins to read partitions that the topic has more than the reader knows;
- * `are_new`: they were not there when the reader was opened. Once it is open,
- * those wait for which no broker answers. */
+ * `are_new`: those without a mark were not there when others were first read.
+ * Once the reader is open, those wait for which no broker answers. */
 COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
                                                     struct topic *topic,
                                                     int32_t count, bool are_new,
