@@ -15,6 +15,7 @@
 
 #define RESTARTS_MAX 100 /* of a partition, without a record */
 #define RESTART_MS 50
+#define GONE_MAX 100 /* partitions without a mark, before one with a mark */
 #define RETRY_US UINT64_C(2000000) /* between two tries, if none answers */
 
 /* One answer about a partition: where a time is, or the beginning or end. */
@@ -257,6 +258,53 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     if (code == COLANDER_OK)
         code = start(reader, part, low, err);
     colander_buffer_release(&name);
+    return code;
+}
+
+/* Fails, unless the broker that has counted partitions had not heard of it. */
+static enum colander_code
+check_gone(const struct topic_reader *reader, struct part *part,
+           struct colander_error *err)
+{
+    int64_t high;
+    const enum colander_code code =
+        find_offset(reader, part, RD_KAFKA_OFFSET_END, &high, err);
+
+    return code != COLANDER_NOT_FOUND
+               ? code
+               : topic_part_fail(part, err,
+                                 "offset %" PRId64 " comes next, but the topic "
+                                 "has no such partition",
+                                 part->mark.offset);
+}
+
+enum colander_code
+topic_parts_lose(struct topic_reader *reader, struct topic *topic,
+                 struct colander_batch *batch, struct colander_error *err)
+{
+    struct part part = {.topic = topic, .number = (int32_t)topic->part_count};
+    int32_t last = part.number;
+    enum colander_code code = COLANDER_OK;
+
+    for (; part.number - last < GONE_MAX && code == COLANDER_OK;
+         part.number++) {
+        bool found;
+
+        code =
+            topic_mark_name(&reader->name, topic->name, part.number, -1, err);
+        if (code == COLANDER_OK)
+            code = topic_mark_read(&part.mark, reader->family,
+                                   colander_buffer_slice(&reader->name), &found,
+                                   err);
+        if (code != COLANDER_OK || !found)
+            continue;
+        last = part.number;
+        code = reader->options.restarts
+                   ? colander_batch_mark(batch, reader->family,
+                                         colander_buffer_slice(&reader->name),
+                                         colander_slice_text(""), err)
+                   : check_gone(reader, &part, err);
+    }
     return code;
 }
 

@@ -99,6 +99,13 @@ COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
                                                     int32_t count, bool are_new,
                                                     struct colander_error *err);
 
+/* Looks for marks of partitions that the topic does not have any more: so it is
+ * another one. Fails with CORRUPT, or if the reader restarts, adds to the batch
+ * that they are removed. */
+COLANDER_CHECKED enum colander_code
+topic_parts_lose(struct topic_reader *reader, struct topic *topic,
+                 struct colander_batch *batch, struct colander_error *err);
+
 /* Goes on where librdkafka has stopped, as a broker said that there is no such
  * offset or topic: which may have been wrong. `reason` is what it said. Waits
  * if no broker answers. */

@@ -169,6 +169,49 @@ FIXTURE_TEST(a_partition_that_is_not_there_is_not_found)
     rd_kafka_destroy(it.client);
 }
 
+/* The topic seems to have had more partitions. */
+FIXTURE_TEST(a_topic_with_fewer_partitions_is_another_one)
+{
+    static const char *const gone[] = {"follow:p/3", "follow:p/90"};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct colander_buffer mark = COLANDER_BUFFER_EMPTY;
+    struct topic_reader_options options = {.is_once = true};
+    struct topic_reader_state state;
+    struct colander_batch *batch;
+    struct mock_brokers it;
+    int counts[PARTITIONS];
+    bool found;
+
+    start_three(&it);
+    options.brokers =
+        (struct topic_broker_options){.address = it.address, .wait_ms = 600};
+    OK(read_with(fixture, family, &options, counts, &state));
+    OK(colander_family_mark(family, colander_slice_text("follow:p/0"), &mark,
+                            &found, why()));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_batch_mark(batch, family, colander_slice_text(gone[i]),
+                               colander_buffer_slice(&mark), why()));
+    OK(colander_batch_commit(batch, NULL, why()));
+    colander_batch_destroy(batch);
+    colander_buffer_release(&mark);
+
+    FAILS(read_with(fixture, family, &options, counts, &state),
+          COLANDER_CORRUPT);
+    assert_non_null(strstr(error_text(), "topic 'p', partition 3: offset 10 "
+                                         "comes next, but the topic has no "
+                                         "such partition: the topic was "
+                                         "created again"));
+    options.restarts = true;
+    OK(read_with(fixture, family, &options, counts, &state));
+    assert_int_equal(counts[0] + counts[1] + counts[2], PARTITIONS * RECORDS);
+    assert_place(family, 3, false, 0);
+    assert_place(family, 90, false, 0);
+    options.restarts = false;
+    OK(read_with(fixture, family, &options, counts, &state));
+    rd_kafka_destroy(it.client);
+}
+
 static struct topic_reader *
 open_shared(struct store_fixture *fixture, struct colander_family *family,
             const struct mock_brokers *it, struct topic_client *client,
