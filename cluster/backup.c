@@ -444,15 +444,33 @@ cluster_is_address(const char *word)
     return size > 0 && strncmp(word + size, "://", 3) == 0;
 }
 
+const char *
+cluster_number_in(const char *word)
+{
+    const char *mark = strrchr(word, '#');
+
+    return mark != NULL && mark[1] != '\0' &&
+                   mark[1 + strspn(mark + 1, "0123456789")] == '\0'
+               ? mark
+               : NULL;
+}
+
 enum colander_code
 cluster_backup(struct colander_store *store, const char *address,
                const struct cluster_backup_options *options,
                struct colander_backup *made, struct colander_error *err)
 {
-    struct objects *objects;
-    enum colander_code code = objects_open(address, &objects, err);
+    struct objects *objects = NULL;
+    enum colander_code code = COLANDER_OK;
 
     memset(made, 0, sizeof(*made));
+    if (cluster_number_in(address) != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "with # and a number at its end it is one of the "
+                             "backups there, and a new one gets the next "
+                             "number: leave this end out");
+    else
+        code = objects_open(address, &objects, err);
     if (code == COLANDER_OK) {
         objects_stop_by(objects, options->is_stopped);
         if (options->tries_once)
