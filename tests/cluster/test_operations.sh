@@ -134,6 +134,7 @@ follow 3 w --type n=integer --record-size 1k
 says_some '^3 rows loaded; 3 rejected; '
 rejected 'the row has no _key'
 rejected 'the record has 1298 bytes, more than the record size of 1024 bytes'
+rows rows.rejects | grep -q '"size":1298,' || complain 'it has another size'
 [ "$(rows rows | grep -c '"_key":11,')" = 1 ] ||
     complain 'a row that is larger than records may be is lost'
 run 0 delete "$store" rows --key 11
