@@ -315,44 +315,68 @@ check_there(struct sending *sending, struct colander_error *err)
     return code;
 }
 
+/* Sets *number, if it is 0 or another backup has it too, to one after the
+ * highest: those that find each other with one number then choose different
+ * ones. `own` is the name of this backup's list. */
 static enum colander_code
-next_number(struct objects *objects, uint64_t *number,
-            struct colander_error *err)
+choose_number(struct objects *objects, const char *own, uint64_t *number,
+              struct colander_error *err)
 {
     struct object_list backups = {NULL, 0, 0};
     enum colander_code code = backups_list(objects, &backups, err);
+    uint64_t before = 0; /* that have the number */
+    bool is_taken = *number == 0;
 
-    *number = 1;
-    if (backups.count > 0)
-        *number = backups_number(backups.items[backups.count - 1].name) + 1;
+    for (size_t i = 0; i < backups.count; i++) {
+        const char *name = backups.items[i].name;
+        const int order = strcmp(name, own);
+
+        if (backups_number(name) != *number)
+            continue;
+        is_taken = is_taken || order != 0;
+        before += order < 0;
+    }
+    if (code == COLANDER_OK && is_taken)
+        *number = before + 1 +
+                  (backups.count == 0
+                       ? 0
+                       : backups_number(backups.items[backups.count - 1].name));
     object_list_release(&backups);
     return code;
 }
 
-/* Puts the list. If this process has stood still meanwhile, removes it. */
+/* Puts the list with a number that no other has. If this process has stood
+ * still meanwhile, removes it. */
 static enum colander_code
 put_list(struct sending *sending, uint64_t *number, struct colander_error *err)
 {
+    const bool is_given = sending->options->number != 0;
+    struct objects *objects = sending->objects;
     struct colander_buffer bytes = COLANDER_BUFFER_EMPTY;
-    struct content_name name;
-    enum colander_code code = COLANDER_OK;
+    struct content_name name = {""};
+    enum colander_code code = file_list_encode(&sending->files, &bytes, err);
+    const struct object_body body = {-1, bytes.data, bytes.size};
+    uint64_t put = 0;
 
     *number = sending->options->number;
-    if (*number == 0)
-        code = next_number(sending->objects, number, err);
-    if (code == COLANDER_OK)
-        code = file_list_encode(&sending->files, &bytes, err);
-    if (code == COLANDER_OK) {
-        const struct object_body body = {-1, bytes.data, bytes.size};
-
-        name = backups_name(*number, sending->making.id);
-        code = objects_put(sending->objects, name.text, &body, err);
+    if (code == COLANDER_OK && !is_given)
+        code = choose_number(objects, "", number, err);
+    while (code == COLANDER_OK && put != *number) {
+        if (put != 0) /* no reader may find it under two */
+            code = objects_delete(objects, name.text, err);
+        if (code != COLANDER_OK)
+            break;
+        put = *number;
+        name = backups_name(put, sending->making.id);
+        code = objects_put(objects, name.text, &body, err);
         if (code == COLANDER_OK)
             code = making_continue(&sending->making, err);
-        if (code != COLANDER_OK &&
-            objects_delete(sending->objects, name.text, NULL) != COLANDER_OK)
-            colander_error_context(err, "'%s' may be incomplete", name.text);
+        if (code == COLANDER_OK && !is_given)
+            code = choose_number(objects, name.text, number, err);
     }
+    if (code != COLANDER_OK && put != 0 &&
+        objects_delete(objects, name.text, NULL) != COLANDER_OK)
+        colander_error_context(err, "'%s' may be incomplete", name.text);
     if (code != COLANDER_OK)
         *number = 0; /* none was made */
     colander_buffer_release(&bytes);
@@ -420,15 +444,33 @@ cluster_is_address(const char *word)
     return size > 0 && strncmp(word + size, "://", 3) == 0;
 }
 
+const char *
+cluster_number_in(const char *word)
+{
+    const char *mark = strrchr(word, '#');
+
+    return mark != NULL && mark[1] != '\0' &&
+                   mark[1 + strspn(mark + 1, "0123456789")] == '\0'
+               ? mark
+               : NULL;
+}
+
 enum colander_code
 cluster_backup(struct colander_store *store, const char *address,
                const struct cluster_backup_options *options,
                struct colander_backup *made, struct colander_error *err)
 {
-    struct objects *objects;
-    enum colander_code code = objects_open(address, &objects, err);
+    struct objects *objects = NULL;
+    enum colander_code code = COLANDER_OK;
 
     memset(made, 0, sizeof(*made));
+    if (cluster_number_in(address) != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "with # and a number at its end it is one of the "
+                             "backups there, and a new one gets the next "
+                             "number: leave this end out");
+    else
+        code = objects_open(address, &objects, err);
     if (code == COLANDER_OK) {
         objects_stop_by(objects, options->is_stopped);
         if (options->tries_once)

@@ -24,6 +24,10 @@
 /* Whether a word is meant as an address. */
 bool cluster_is_address(const char *word);
 
+/* Returns the end of an address that says which of the backups it is, "#" and a
+ * number; NULL: it has none. */
+const char *cluster_number_in(const char *address);
+
 /* How a backup is made. Zeros are the defaults. */
 struct cluster_backup_options {
     uint64_t

@@ -409,24 +409,6 @@ remove_one(const char *path, const struct stat *status, int kind,
 
 /* ----------------------------------------------------------------- life --- */
 
-/* Splits "ADDRESS#NUMBER". Free the address. */
-static char *
-split_address(const char *word, uint64_t *number)
-{
-    const char *mark = strrchr(word, '#');
-    char *end;
-
-    *number = 0;
-    if (mark == NULL || mark[1] < '0' || mark[1] > '9')
-        return strdup(word);
-    errno = 0;
-    *number = strtoull(mark + 1, &end, 10);
-    if (*end == '\0' && errno == 0)
-        return strndup(word, (size_t)(mark - word));
-    *number = 0;
-    return strdup(word);
-}
-
 /* Reads the list of the backup. It never changes, so its pieces are kept as
  * those of files. */
 static enum colander_code
@@ -478,13 +460,18 @@ cluster_reader_open(const char *word, struct cluster_reader **reader,
                     struct colander_error *err)
 {
     struct cluster_reader *created = calloc(1, sizeof(*created));
-    uint64_t number;
-    char *address = split_address(word, &number);
+    const char *mark = cluster_number_in(word);
+    const uint64_t number = mark == NULL ? 0 : strtoull(mark + 1, NULL, 10);
+    char *address =
+        mark == NULL ? strdup(word) : strndup(word, (size_t)(mark - word));
     enum colander_code code;
 
     *reader = NULL;
     if (created == NULL || address == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory");
+    else if (mark != NULL && number == 0)
+        code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
+                             "it has no backup 0: the first one is 1");
     else
         code = objects_open(address, &created->objects, err);
     if (code == COLANDER_OK)

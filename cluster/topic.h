@@ -53,7 +53,8 @@ topic_client_open(const struct topic_broker_options *options,
 /* Requires that all its readers are closed. NULL is allowed. */
 void topic_client_close(struct topic_client *client);
 
-/* Where a partition without a mark begins. */
+/* Where a partition without a mark begins, if no other of its topic has one: if
+ * one has, the partition is new, and begins at its beginning. */
 enum topic_from { TOPIC_FROM_BEGINNING = 0, TOPIC_FROM_END, TOPIC_FROM_TIME };
 
 struct topic_reader_options {

@@ -15,6 +15,7 @@
 
 #define RESTARTS_MAX 100 /* of a partition, without a record */
 #define RESTART_MS 50
+#define GONE_MAX 100 /* partitions without a mark, before one with a mark */
 #define RETRY_US UINT64_C(2000000) /* between two tries, if none answers */
 
 /* One answer about a partition: where a time is, or the beginning or end. */
@@ -215,8 +216,8 @@ read_loads(struct topic_reader *reader, struct part *part,
     return code;
 }
 
-/* Begins to read a partition; `is_new`: it was not there when the reader was
- * opened. */
+/* Begins to read a partition; `is_new`: others of the topic were read before it
+ * was there. */
 static enum colander_code
 begin_part(struct topic_reader *reader, struct part *part, bool is_new,
            struct colander_error *err)
@@ -260,6 +261,53 @@ begin_part(struct topic_reader *reader, struct part *part, bool is_new,
     return code;
 }
 
+/* Fails, unless the broker that has counted partitions had not heard of it. */
+static enum colander_code
+check_gone(const struct topic_reader *reader, struct part *part,
+           struct colander_error *err)
+{
+    int64_t high;
+    const enum colander_code code =
+        find_offset(reader, part, RD_KAFKA_OFFSET_END, &high, err);
+
+    return code != COLANDER_NOT_FOUND
+               ? code
+               : topic_part_fail(part, err,
+                                 "offset %" PRId64 " comes next, but the topic "
+                                 "has no such partition",
+                                 part->mark.offset);
+}
+
+enum colander_code
+topic_parts_lose(struct topic_reader *reader, struct topic *topic,
+                 struct colander_batch *batch, struct colander_error *err)
+{
+    struct part part = {.topic = topic, .number = (int32_t)topic->part_count};
+    int32_t last = part.number;
+    enum colander_code code = COLANDER_OK;
+
+    for (; part.number - last < GONE_MAX && code == COLANDER_OK;
+         part.number++) {
+        bool found;
+
+        code =
+            topic_mark_name(&reader->name, topic->name, part.number, -1, err);
+        if (code == COLANDER_OK)
+            code = topic_mark_read(&part.mark, reader->family,
+                                   colander_buffer_slice(&reader->name), &found,
+                                   err);
+        if (code != COLANDER_OK || !found)
+            continue;
+        last = part.number;
+        code = reader->options.restarts
+                   ? colander_batch_mark(batch, reader->family,
+                                         colander_buffer_slice(&reader->name),
+                                         colander_slice_text(""), err)
+                   : check_gone(reader, &part, err);
+    }
+    return code;
+}
+
 /* Whether the options leave out a partition. */
 static bool
 is_left_out(const struct topic_reader_options *options, int32_t number)
@@ -269,6 +317,21 @@ is_left_out(const struct topic_reader_options *options, int32_t number)
     while (i < options->partition_count && options->partitions[i] != number)
         i++;
     return options->partition_count > 0 && i == options->partition_count;
+}
+
+enum colander_code
+topic_is_known(const struct topic_reader *reader, const struct topic *topic,
+               int32_t count, bool *is, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+    int64_t offset;
+
+    *is = false;
+    for (int32_t i = 0;
+         i < count && !reader->options.restarts && !*is && code == COLANDER_OK;
+         i++)
+        code = topic_place(reader->family, topic->name, i, &offset, is, err);
+    return code;
 }
 
 enum colander_code

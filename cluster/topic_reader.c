@@ -191,7 +191,7 @@ count_parts(struct topic_reader *reader, int32_t *counts,
 }
 
 /* Writes the marks of partitions that had none: so it is known from now on
- * where they begin. */
+ * where they begin. Those that the options name were looked for before. */
 static enum colander_code
 write_marks(struct topic_reader *reader, struct colander_error *err)
 {
@@ -201,6 +201,10 @@ write_marks(struct topic_reader *reader, struct colander_error *err)
     enum colander_code code = colander_batch_create(reader->store, &batch, err);
     bool found = true;
 
+    for (size_t i = 0; reader->options.partition_count == 0 &&
+                       i < reader->address.topic_count && code == COLANDER_OK;
+         i++)
+        code = topic_parts_lose(reader, &reader->topics[i], batch, err);
     while (code == COLANDER_OK && found) {
         code = topic_reader_mark(reader, &name, &value, &found, err);
         if (code == COLANDER_OK && found)
@@ -234,9 +238,14 @@ begin(struct topic_reader *reader, struct colander_error *err)
         reader->looked_us = clock_us();
     }
     for (size_t i = 0; i < reader->address.topic_count && code == COLANDER_OK;
-         i++)
-        code =
-            topic_parts_add(reader, &reader->topics[i], counts[i], false, err);
+         i++) {
+        struct topic *topic = &reader->topics[i];
+        bool is_known;
+
+        code = topic_is_known(reader, topic, counts[i], &is_known, err);
+        if (code == COLANDER_OK)
+            code = topic_parts_add(reader, topic, counts[i], is_known, err);
+    }
     free(counts);
     return code == COLANDER_OK ? write_marks(reader, err) : code;
 }

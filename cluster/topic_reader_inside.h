@@ -86,13 +86,25 @@ struct topic_reader {
 
 /* ----------------------------------------------------------- partitions --- */
 
+/* Sets whether one of the first `count` partitions has a mark that counts. */
+COLANDER_CHECKED enum colander_code
+topic_is_known(const struct topic_reader *reader, const struct topic *topic,
+               int32_t count, bool *is, struct colander_error *err);
+
 /* Begins to read partitions that the topic has more than the reader knows;
- * `are_new`: they were not there when the reader was opened. Once it is open,
- * those wait for which no broker answers. */
+ * `are_new`: those without a mark were not there when others were first read.
+ * Once the reader is open, those wait for which no broker answers. */
 COLANDER_CHECKED enum colander_code topic_parts_add(struct topic_reader *reader,
                                                     struct topic *topic,
                                                     int32_t count, bool are_new,
                                                     struct colander_error *err);
+
+/* Looks for marks of partitions that the topic does not have any more: so it is
+ * another one. Fails with CORRUPT, or if the reader restarts, adds to the batch
+ * that they are removed. */
+COLANDER_CHECKED enum colander_code
+topic_parts_lose(struct topic_reader *reader, struct topic *topic,
+                 struct colander_batch *batch, struct colander_error *err);
 
 /* Goes on where librdkafka has stopped, as a broker said that there is no such
  * offset or topic: which may have been wrong. `reason` is what it said. Waits

@@ -146,8 +146,9 @@ enum colander_code
 chunk_add_reject(struct chunk *chunk, size_t piece, size_t fault,
                  const char *reason, struct colander_error *err)
 {
-    const struct reject reject = {(uint32_t)piece, (uint32_t)fault,
-                                  (uint32_t)chunk->reasons.size, false, false};
+    const struct reject reject = {.piece = (uint32_t)piece,
+                                  .fault = (uint32_t)fault,
+                                  .reason = (uint32_t)chunk->reasons.size};
     enum colander_code code = array_reserve(
         &chunk->rejects, chunk->reject_count, &chunk->reject_capacity, 1, err);
 

@@ -45,6 +45,7 @@ struct reject {
     uint32_t reason; /* offset in the chunk's reasons */
     bool lacks_key;  /* a key column is missing */
     bool lacks_time; /* that by which it has its family is missing */
+    size_t size;     /* of the record, if the piece has only its beginning */
 };
 
 /* A checked row that waits to be written: the sizes of its parts, and where

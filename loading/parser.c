@@ -269,10 +269,12 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
     struct parsed_row parsed;
     int64_t second = 0;
     bool lacks_time = false;
-    enum colander_code code =
-        operation == COLANDER_LOAD_OPERATION_ROW
-            ? rows_parse_stored(rows, record, &parsed, err)
-            : rows_parse(rows, record, &parsed, err);
+    enum colander_code code;
+
+    rows->is_delete = operation == COLANDER_LOAD_OPERATION_DELETE;
+    code = operation == COLANDER_LOAD_OPERATION_ROW
+               ? rows_parse_stored(rows, record, &parsed, err)
+               : rows_parse(rows, record, &parsed, err);
 
     if (rows->misfits.lacks_line)
         misfits_set_line(&rows->misfits, line_of(chunk, piece));

@@ -211,14 +211,16 @@ rows_parse(struct rows *rows, struct colander_slice record,
 {
     enum colander_code code;
     bool has_id; /* an item names its key */
+    bool may_have_id;
 
     memset(parsed, 0, sizeof(*parsed));
     code = make_row(rows, record, parsed, err);
+    may_have_id = rows->is_delete && parsed->has_key;
     parsed->is_checked = parsed->action == ITEM_DELETE;
     if (code != COLANDER_OK || parsed->action == ITEM_DELETE)
         return code;
     has_id = parsed->action != ITEM_NONE && parsed->has_key;
-    if (rows->schema != NULL && rows->schema->hashes && !has_id)
+    if (rows->schema != NULL && rows->schema->hashes && !has_id && !may_have_id)
         code = hash_row(rows, parsed, err);
     if (code == COLANDER_OK && rows->converts)
         code = conversion_row(&rows->conversion, rows->schema, parsed->row,
@@ -231,8 +233,16 @@ rows_parse(struct rows *rows, struct colander_slice record,
         parsed->is_checked = false;
     }
     if (code == COLANDER_OK && rows->schema != NULL &&
-        rows->schema->key.count > 0 && !has_id)
+        rows->schema->key.count > 0 && !has_id) {
+        const struct colander_slice id = parsed->key;
+
         code = make_key(rows, parsed, err);
+        if (code == COLANDER_INVALID && parsed->lacks_key && may_have_id) {
+            parsed->lacks_key = false;
+            parsed->key = id;
+            code = COLANDER_OK;
+        }
+    }
     return code;
 }
 

@@ -24,6 +24,8 @@ struct rows {
     enum record_format format;
     const struct colander_schema *schema; /* NULL: none */
     bool converts;                        /* rows, by the schema */
+    bool is_delete; /* the next record only says which row: if it lacks columns
+                     * of the key, by _key */
     struct conversion conversion;
     struct colander_json_reader *json; /* NULL: to be made */
     struct csv_reader csv;

@@ -31,6 +31,9 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
                                 : reader->options->record_size;
     struct colander_slice *text =
         record->is_null ? &record->key : &record->value;
+    const size_t size = text->size;
+    struct chunk *chunk = reader->chunk;
+    enum colander_code code;
 
     if (text->size > size_max) {
         (void)snprintf(reader->reason, sizeof(reader->reason),
@@ -44,9 +47,11 @@ add_record(struct stream_reader *reader, struct colander_load_record *record)
         return COLANDER_FAIL(reader->err, COLANDER_CANCELLED, "cancelled");
     if (record->key.size > size_max) /* too long for a key */
         record->key.size = size_max;
-    return chunk_add_record(reader->chunk, record,
-                            reader->options->stream->partition_by > 0,
-                            reader->err);
+    code = chunk_add_record(
+        chunk, record, reader->options->stream->partition_by > 0, reader->err);
+    if (code == COLANDER_OK && size > size_max)
+        chunk->rejects[chunk->reject_count - 1].size = size;
+    return code;
 }
 
 /* Whether the chunk takes no more records. If rows that are there stay, they

@@ -173,7 +173,9 @@ make_row(struct colander_row_builder *builder, const struct chunk *chunk,
     colander_row_builder_add(
         builder, "time",
         colander_timestamp(ms / 1000, (uint32_t)(ms % 1000) * 1000000));
-    colander_row_builder_add(builder, "size", colander_unsigned(record.size));
+    colander_row_builder_add(
+        builder, "size",
+        colander_unsigned(reject->size > 0 ? reject->size : record.size));
     if (record.size > KEPT_SIZE)
         record.size = KEPT_SIZE;
     colander_row_builder_add(builder, "record",

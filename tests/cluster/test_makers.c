@@ -20,6 +20,28 @@
 #include <sys/stat.h>
 
 #define MAKERS 3
+#define MEETINGS 20
+
+static pthread_barrier_t meeting;
+static _Thread_local bool meets; /* before it next puts a list */
+
+enum colander_code __real_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+enum colander_code __wrap_objects_put(struct objects *objects, const char *name,
+                                      const struct object_body *body,
+                                      struct colander_error *err);
+
+enum colander_code
+__wrap_objects_put(struct objects *objects, const char *name,
+                   const struct object_body *body, struct colander_error *err)
+{
+    if (meets && strncmp(name, BACKUPS_FOLDER, strlen(BACKUPS_FOLDER)) == 0) {
+        (void)pthread_barrier_wait(&meeting);
+        meets = false;
+    }
+    return __real_objects_put(objects, name, body, err);
+}
 
 struct maker {
     char store[TEMPORARY_SIZE + 32];
@@ -151,6 +173,88 @@ TEST(makers_and_removals_do_not_disturb_each_other)
         assert_true(check.backup_count >= 1);
         make_old(path, address);
     }
+    temporary_remove(path);
+}
+
+static void *
+meet(void *context)
+{
+    struct maker *maker = context;
+    struct colander_backup made;
+    struct colander_store *store;
+
+    maker->code = colander_store_open(maker->store, NULL, &store, &maker->err);
+    for (unsigned i = 0; i < MEETINGS && maker->code == COLANDER_OK; i++) {
+        meets = true;
+        maker->code = cluster_backup(
+            store, maker->address,
+            &(struct cluster_backup_options){.keep_count = maker->round}, &made,
+            &maker->err);
+        if (meets) /* others must not wait */
+            (void)pthread_barrier_wait(&meeting);
+    }
+    OK(colander_store_close(store, why()));
+    return NULL;
+}
+
+static enum colander_code
+note_number(void *context, const struct cluster_backup *backup,
+            struct colander_error *err)
+{
+    uint64_t *last = context;
+
+    (void)err;
+    assert_true(backup->number > *last); /* they are in order */
+    assert_null(backup->problem);
+    *last = backup->number;
+    return COLANDER_OK;
+}
+
+static uint64_t
+count_backups(const char *address)
+{
+    struct object_list list = {NULL, 0, 0};
+    struct objects *objects;
+    uint64_t count;
+
+    OK(objects_open(address, &objects, why()));
+    OK(backups_list(objects, &list, why()));
+    count = list.count;
+    object_list_release(&list);
+    objects_close(objects);
+    return count;
+}
+
+TEST(no_two_backups_get_the_same_number)
+{
+    struct maker makers[MAKERS];
+    char path[TEMPORARY_SIZE];
+    char address[TEMPORARY_SIZE + 32];
+
+    ZERO(pthread_barrier_init(&meeting, NULL, MAKERS));
+    temporary_make(path);
+    (void)snprintf(address, sizeof(address), "file://%s/objects", path);
+    make_stores(makers, path, address);
+    for (unsigned keep_count = 0; keep_count <= 10; keep_count += 10) {
+        pthread_t threads[MAKERS];
+        uint64_t last = 0;
+
+        for (unsigned i = 0; i < MAKERS; i++) {
+            makers[i].round = keep_count;
+            ZERO(thread_create(&threads[i], meet, &makers[i]));
+        }
+        for (unsigned i = 0; i < MAKERS; i++)
+            ZERO(pthread_join(threads[i], NULL));
+        for (unsigned i = 0; i < MAKERS; i++)
+            if (makers[i].code != COLANDER_OK)
+                fail_msg("%s", makers[i].err.message);
+        OK(cluster_list(address, NULL, note_number, &last, why()));
+        if (keep_count == 0)
+            assert_int_equal(count_backups(address), 1 + MAKERS * MEETINGS);
+        else
+            assert_true(count_backups(address) <= keep_count);
+    }
+    (void)pthread_barrier_destroy(&meeting);
     temporary_remove(path);
 }
 

@@ -38,6 +38,15 @@ says_some '^2 records read; 2 deletes; '
 has rows '{"_key":2,"id":2,"b":5}' '{"_key":3,"id":3,"a":3}' \
     '{"_key":5,"id":5,"new":true}'
 
+# --- a delete may name the key as it is stored; columns of it count more
+operate a put '{"id":6}' '{"id":7}' '{"id":8}'
+operate a delete '{"_key":6}' '{"_key":8,"id":7}'
+follow 0 a --key id
+has rows '{"_key":2,"id":2,"b":5}' '{"_key":3,"id":3,"a":3}' \
+    '{"_key":5,"id":5,"new":true}' '{"_key":8,"id":8}'
+operate a delete '{"_key":8}'
+follow 0 a --key id --type id=integer
+
 # --- what cannot be done is kept
 operate a remove '{"id":2}'
 operate a patch '{"b":7}' 'no JSON'
@@ -88,6 +97,12 @@ store=$work/hashes
 follow 3 p --key :hash
 rejected 'the record is null, and keys of rows are hashes: '
 has rows
+put p 0 '{"id":3,"at":4}'
+follow 0 p --key :hash
+hash=$(rows rows | cut -d '"' -f 4)
+operate p delete "{\"_key\":\"$hash\"}"
+follow 0 p --key :hash
+has rows
 
 # --- a retain deletes the rows before it that are old
 brokers topic r 1
@@ -134,6 +149,7 @@ follow 3 w --type n=integer --record-size 1k
 says_some '^3 rows loaded; 3 rejected; '
 rejected 'the row has no _key'
 rejected 'the record has 1298 bytes, more than the record size of 1024 bytes'
+rows rows.rejects | grep -q '"size":1298,' || complain 'it has another size'
 [ "$(rows rows | grep -c '"_key":11,')" = 1 ] ||
     complain 'a row that is larger than records may be is lost'
 run 0 delete "$store" rows --key 11

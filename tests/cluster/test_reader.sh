@@ -104,6 +104,10 @@ run 0 find "$address#1" rows n=9000
 prints ''
 run 1 find "$address#3" rows n=9000
 says_some "it has no backup 3, but 2 others, from 000001 to 000002"
+run 1 find "$address#0" rows n=9000
+says_some "it has no backup 0: the first one is 1"
+run 1 backup "$store" "$address#3"
+says_some "#3': with # and a number at its end it is one of the backups there"
 
 # -------------------------------------------------------------- all finds ---
 

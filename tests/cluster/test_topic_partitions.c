@@ -28,17 +28,10 @@ start_three(struct mock_brokers *it)
 
 /* Reads the partitions to their end, and writes the marks. */
 static enum colander_code
-read_some(struct store_fixture *fixture, struct colander_family *family,
-          const struct mock_brokers *it, const int32_t *partitions,
-          size_t count, int counts[PARTITIONS],
+read_with(struct store_fixture *fixture, struct colander_family *family,
+          const struct topic_reader_options *options, int counts[PARTITIONS],
           struct topic_reader_state *state)
 {
-    const struct topic_reader_options options = {
-        .brokers = {.address = it->address},
-        .is_once = true,
-        .partitions = partitions,
-        .partition_count = count,
-    };
     struct colander_batch *batch;
     struct topic_reader *reader;
     struct colander_slice value;
@@ -46,7 +39,7 @@ read_some(struct store_fixture *fixture, struct colander_family *family,
     bool is_end = false;
     bool found = true;
     enum colander_code code =
-        topic_reader_open(fixture->store, family, &options, &reader, why());
+        topic_reader_open(fixture->store, family, options, &reader, why());
 
     memset(counts, 0, PARTITIONS * sizeof(*counts));
     if (code != COLANDER_OK)
@@ -72,6 +65,22 @@ read_some(struct store_fixture *fixture, struct colander_family *family,
     topic_reader_state(reader, state);
     topic_reader_close(reader);
     return COLANDER_OK;
+}
+
+static enum colander_code
+read_some(struct store_fixture *fixture, struct colander_family *family,
+          const struct mock_brokers *it, const int32_t *partitions,
+          size_t count, int counts[PARTITIONS],
+          struct topic_reader_state *state)
+{
+    const struct topic_reader_options options = {
+        .brokers = {.address = it->address},
+        .is_once = true,
+        .partitions = partitions,
+        .partition_count = count,
+    };
+
+    return read_with(fixture, family, &options, counts, state);
 }
 
 static void
@@ -120,6 +129,30 @@ FIXTURE_TEST(only_the_partitions_asked_for_are_read_and_marked)
     rd_kafka_destroy(it.client);
 }
 
+FIXTURE_TEST(a_partition_that_was_added_between_runs_begins_at_its_beginning)
+{
+    static const int32_t one[] = {1};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct topic_reader_options options = {.is_once = true};
+    struct topic_reader_state state;
+    struct mock_brokers it;
+    int counts[PARTITIONS];
+
+    start_three(&it);
+    options.brokers.address = it.address;
+    OK(read_some(fixture, family, &it, one, 1, counts, &state));
+    options.from = TOPIC_FROM_END;
+    OK(read_with(fixture, family, &options, counts, &state));
+    assert_int_equal(counts[0], RECORDS);
+    assert_int_equal(counts[1], 0);
+    assert_int_equal(counts[2], RECORDS);
+
+    options.restarts = true; /* no mark counts */
+    OK(read_with(fixture, family, &options, counts, &state));
+    assert_int_equal(counts[0] + counts[1] + counts[2], 0);
+    rd_kafka_destroy(it.client);
+}
+
 FIXTURE_TEST(a_partition_that_is_not_there_is_not_found)
 {
     static const int32_t three[] = {0, PARTITIONS};
@@ -133,6 +166,49 @@ FIXTURE_TEST(a_partition_that_is_not_there_is_not_found)
                      COLANDER_NOT_FOUND);
     assert_non_null(strstr(error_text(), "topic 'p' has no partition 3"));
     assert_place(family, 0, false, 0);
+    rd_kafka_destroy(it.client);
+}
+
+/* The topic seems to have had more partitions. */
+FIXTURE_TEST(a_topic_with_fewer_partitions_is_another_one)
+{
+    static const char *const gone[] = {"follow:p/3", "follow:p/90"};
+    SCOPED_FAMILY family = fixture_family(fixture, "rows");
+    struct colander_buffer mark = COLANDER_BUFFER_EMPTY;
+    struct topic_reader_options options = {.is_once = true};
+    struct topic_reader_state state;
+    struct colander_batch *batch;
+    struct mock_brokers it;
+    int counts[PARTITIONS];
+    bool found;
+
+    start_three(&it);
+    options.brokers =
+        (struct topic_broker_options){.address = it.address, .wait_ms = 600};
+    OK(read_with(fixture, family, &options, counts, &state));
+    OK(colander_family_mark(family, colander_slice_text("follow:p/0"), &mark,
+                            &found, why()));
+    OK(colander_batch_create(fixture->store, &batch, NULL));
+    for (size_t i = 0; i < 2; i++)
+        OK(colander_batch_mark(batch, family, colander_slice_text(gone[i]),
+                               colander_buffer_slice(&mark), why()));
+    OK(colander_batch_commit(batch, NULL, why()));
+    colander_batch_destroy(batch);
+    colander_buffer_release(&mark);
+
+    FAILS(read_with(fixture, family, &options, counts, &state),
+          COLANDER_CORRUPT);
+    assert_non_null(strstr(error_text(), "topic 'p', partition 3: offset 10 "
+                                         "comes next, but the topic has no "
+                                         "such partition: the topic was "
+                                         "created again"));
+    options.restarts = true;
+    OK(read_with(fixture, family, &options, counts, &state));
+    assert_int_equal(counts[0] + counts[1] + counts[2], PARTITIONS * RECORDS);
+    assert_place(family, 3, false, 0);
+    assert_place(family, 90, false, 0);
+    options.restarts = false;
+    OK(read_with(fixture, family, &options, counts, &state));
     rd_kafka_destroy(it.client);
 }
 

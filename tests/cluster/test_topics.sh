@@ -46,6 +46,23 @@ says_some 'partition 0: the record at offset 4 is not the one that was read'
 follow 0 t --key id --restart
 says_some '^7 rows loaded'
 
+# --- the same with fewer partitions, of which none was read
+brokers topic fewer 3
+put fewer 2 '{"id":7}'
+store=$work/fewer
+follow 0 fewer --key id
+brokers delete fewer
+sleep 2
+brokers topic fewer 2
+put fewer 0 '{"id":8}'
+follow 4 fewer --key id
+says_some 'partition 2: offset 1 comes next, but the topic has no such partition: '
+has rows '{"_key":7,"id":7}'
+follow 0 fewer --key id --restart
+follow 0 fewer --key id
+says_some '^0 rows loaded; 0 records behind, in 2 partitions$'
+has rows '{"_key":7,"id":7}' '{"_key":8,"id":8}'
+
 # --- a time to begin at
 store=$work/time
 now=$(date -u +%FT%T.%3NZ)
