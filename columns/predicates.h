@@ -220,6 +220,13 @@ colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index,
                              struct colander_condition *condition);
 
+/* Returns one of the predicates that must all be true; `index` counts them from
+ * 0. A predicate that is not made by colander_all_of is its only part. Returns
+ * NULL if there are fewer. Borrowed from the predicate. */
+COLANDER_API const struct colander_predicate *
+colander_predicate_part(const struct colander_predicate *predicate,
+                        size_t index);
+
 /* Returns whether the predicate has a condition on any column. Those below a
  * `not` do not count. */
 COLANDER_API bool

@@ -12,6 +12,7 @@ static _Thread_local const struct interrupt_source *source; /* may be NULL */
 static _Atomic(struct colander_cursor *) watched;
 static _Atomic(interrupt_stop) stops; /* may be NULL */
 static atomic_bool has_happened;
+static atomic_int ended_by; /* a signal; 0: none */
 static atomic_bool is_unread;
 static atomic_llong happened_ms = -AGAIN_MS;
 
@@ -31,24 +32,36 @@ interrupt_count_again(void)
     atomic_store(&happened_ms, -AGAIN_MS);
 }
 
-/* The engine's threads block signals: this runs in the main thread, which alone
- * closes cursors. So `watched` is never closed here. */
+/* Stops what runs. The engine's threads block signals: this runs in the main
+ * thread, which alone closes cursors. So `watched` is never closed here. */
+static void
+stop_all(void)
+{
+    struct colander_cursor *cursor = atomic_load(&watched);
+    interrupt_stop stop = atomic_load(&stops);
+
+    if (cursor != NULL)
+        colander_cursor_cancel(cursor);
+    if (stop != NULL)
+        stop();
+}
+
 static void
 handle(int number)
 {
-    struct colander_cursor *cursor;
-    interrupt_stop stop;
-
     (void)number;
     if (interrupt_note())
         _exit(INTERRUPT_STATUS); /* as killed: a store survives that */
     atomic_store(&has_happened, true);
-    cursor = atomic_load(&watched);
-    if (cursor != NULL)
-        colander_cursor_cancel(cursor);
-    stop = atomic_load(&stops);
-    if (stop != NULL)
-        stop();
+    stop_all();
+}
+
+/* A terminal that closes sends several: the second one ends nothing. */
+static void
+handle_end(int number)
+{
+    atomic_store(&ended_by, number);
+    stop_all();
 }
 
 /* A write into a pipe that no one reads fails too, but scripts ignore that.
@@ -108,6 +121,35 @@ interrupt_takes_term(bool takes)
     (void)sigaction(SIGTERM, &action, NULL);
 }
 
+/* Reads and writes that wait fail, as nothing else may end them. */
+static void
+take_end(int number)
+{
+    struct sigaction action;
+
+    if (sigaction(number, NULL, &action) != 0 || action.sa_handler == SIG_IGN)
+        return; /* as nohup has it */
+    memset(&action, 0, sizeof(action));
+    action.sa_handler = handle_end;
+    sigemptyset(&action.sa_mask);
+    (void)sigaction(number, &action, NULL);
+}
+
+void
+interrupt_takes_ends(void)
+{
+    if (source != NULL)
+        return;
+    take_end(SIGTERM);
+    take_end(SIGHUP);
+}
+
+int
+interrupt_ended_by(void)
+{
+    return source == NULL ? atomic_load(&ended_by) : 0;
+}
+
 void
 interrupt_ends_program(void)
 {
@@ -142,8 +184,9 @@ interrupt_watch(struct colander_cursor *cursor)
 bool
 interrupt_happened(void)
 {
-    return source == NULL ? atomic_load(&has_happened)
-                          : source->happened(source->context);
+    return source == NULL
+               ? atomic_load(&has_happened) || atomic_load(&ended_by) != 0
+               : source->happened(source->context);
 }
 
 void

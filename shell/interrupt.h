@@ -13,6 +13,7 @@
 #include "colander.h"
 
 #define INTERRUPT_STATUS 130 /* how the program exits */
+#define INTERRUPT_ENDED 128  /* the same after another signal: and its number */
 
 /* Installs handlers for Ctrl-C and broken pipes. Called once, by the main
  * thread. */
@@ -59,6 +60,14 @@ void interrupt_ends_program(void);
 
 /* Sets whether SIGTERM has the effect of Ctrl-C, or ends the program. */
 void interrupt_takes_term(bool takes);
+
+/* Makes SIGTERM and SIGHUP do what Ctrl-C does, and end a prompt, too: the
+ * program has something to remove before it exits. One that is ignored stays
+ * so. */
+void interrupt_takes_ends(void);
+
+/* Returns which of them has come, or 0. It is not forgotten. */
+int interrupt_ended_by(void);
 
 /* Sets whether Ctrl-C ends a read that waits for input. */
 void interrupt_ends_reads(bool ends);

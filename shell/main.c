@@ -77,6 +77,8 @@ run(int argc, const char **argv)
 int
 main(int argc, char **argv)
 {
+    int status;
+
     if (!open_standard_descriptors())
         return SESSION_DAMAGED; /* there is nowhere to print a message */
     set_locale();
@@ -89,5 +91,7 @@ main(int argc, char **argv)
     }
     if (strcmp(argv[1], SAFE_SCRIPT_CHILD) == 0)
         return (int)safe_script_run_child(argc, (const char *const *)argv);
-    return (int)run(argc, (const char **)argv);
+    status = (int)run(argc, (const char **)argv);
+    return interrupt_ended_by() == 0 ? status
+                                     : INTERRUPT_ENDED + interrupt_ended_by();
 }

@@ -58,8 +58,9 @@ struct request {
     struct argument_list selection;
     struct colander_buffer keys[COLANDER_KEY_TO + 1]; /* of --key, --prefix,
                                                          --from and --to */
-    bool is_any;  /* some column may match */
-    bool is_scan; /* must read every row */
+    bool is_any;         /* some column may match */
+    bool is_scan;        /* must read every row; `where` says so */
+    bool has_conditions; /* in `where` */
 };
 
 /* Opens the families of the first word, and reads the conditions, which are the

@@ -48,6 +48,7 @@ prepare_backup(struct session *session, const char *address,
                              "read: 'colander restore' makes a store of one",
                              address);
 #ifdef COLANDER_CLUSTER
+    interrupt_takes_ends(); /* the reader has a directory to remove */
     code = cluster_reader_open(address, &session->reader, err);
     if (code == COLANDER_OK) {
         options->remote = cluster_reader_files(session->reader);

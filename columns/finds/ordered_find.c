@@ -92,6 +92,23 @@ has_elements(const struct path *path)
     return false;
 }
 
+/* Whether the predicate is such that only a scan can answer it: it is met by
+ * other rows or by not all of nothing, which no filter can look for. */
+static bool
+asks_for_scan(const struct colander_predicate *where)
+{
+    const struct colander_predicate *operand =
+        where != NULL && where->kind == PREDICATE_ANY_OF ? where->first : NULL;
+
+    for (; operand != NULL; operand = operand->next) {
+        if (operand->kind == PREDICATE_NOT &&
+            operand->first->kind == PREDICATE_ALL_OF &&
+            operand->first->first == NULL)
+            return true;
+    }
+    return false;
+}
+
 /* Whether a bound is of use. */
 static bool
 may_bound(const struct colander_ordered *ordered,
@@ -103,7 +120,7 @@ may_bound(const struct colander_ordered *ordered,
 
     return limit > 0 && limit < UINT64_MAX / WANTED_GROWTH &&
            query->limit == UINT64_MAX && family_may_bound(family) &&
-           !has_elements(ordered_path(ordered)) &&
+           !has_elements(ordered_path(ordered)) && !asks_for_scan(where) &&
            (where == NULL ||
             (where->node_count <= COLANDER_PREDICATE_NODES_MAX - NODES_MORE &&
              where->values_total < COLANDER_PREDICATE_VALUES_MAX &&

@@ -563,6 +563,28 @@ find_condition(const struct colander_predicate *node, size_t *index,
     return found;
 }
 
+/* Returns the part `*index` of the node, or NULL after counting down those that
+ * there are. Recursive: the depth is limited. */
+static const struct colander_predicate *
+find_part(const struct colander_predicate *node, size_t *index)
+{
+    const struct colander_predicate *operand = node->first;
+    const struct colander_predicate *found = NULL;
+
+    if (node->kind != PREDICATE_ALL_OF)
+        return (*index)-- == 0 ? node : NULL;
+    for (; operand != NULL && found == NULL; operand = operand->next)
+        found = find_part(operand, index);
+    return found;
+}
+
+const struct colander_predicate *
+colander_predicate_part(const struct colander_predicate *predicate,
+                        size_t index)
+{
+    return find_part(predicate, &index);
+}
+
 bool
 colander_predicate_condition(const struct colander_predicate *predicate,
                              size_t index, struct colander_condition *condition)

@@ -5,6 +5,7 @@
 #include "shell/clusters/cluster_nodes.h"
 #include "shell/elsewhere.h"
 #endif
+#include "shell/interrupt.h"
 
 #ifdef COLANDER_SERVER
 /* Asks one node after another until one answers. Fails with BUSY if none does;
@@ -52,9 +53,11 @@ open_checkpoints(struct session *session, struct cluster *cluster,
     struct colander_buffer text = COLANDER_BUFFER_EMPTY;
     const char *family =
         is_whole || arguments->word_count < 2 ? NULL : arguments->words[1];
-    enum colander_code code = cluster_store_open(
-        cluster, arguments->words[0], family, &session->checkpoints, err);
+    enum colander_code code;
 
+    interrupt_takes_ends(); /* readers have directories to remove */
+    code = cluster_store_open(cluster, arguments->words[0], family,
+                              &session->checkpoints, err);
     if (code != COLANDER_OK)
         return code;
     session->store = cluster_store_get(session->checkpoints);

@@ -247,7 +247,7 @@ print_patch_hint(struct change_job *job)
 static bool
 selects(const struct request *request)
 {
-    bool does = request->where != NULL || request->expressions != NULL;
+    bool does = request->has_conditions || request->expressions != NULL;
 
     for (size_t i = 0; i < sizeof(request->keys) / sizeof(request->keys[0]);
          i++)

@@ -8,6 +8,7 @@
 #include "serve/token.h"
 #include "shell/command.h"
 #include "shell/commands/keeper.h"
+#include "shell/interrupt.h"
 #ifdef COLANDER_CLUSTER
 #include "shell/serve_node.h"
 #endif
@@ -147,22 +148,24 @@ typedef enum colander_code begin_serving(void *context, const char *address,
 /* Called when no request should come any more; they are answered still. */
 typedef void end_serving(void *context);
 
-/* Waits for the end. With a log, a hang-up says that its file was renamed. */
+/* Waits for the end, unless it came while the store was opened. If the log is a
+ * file, a hang-up says that it was renamed. */
 static void
 await_end(const struct session *session, const struct service *service,
-          const sigset_t *signals)
+          const sigset_t *signals, bool has_log_file)
 {
     struct colander_error err;
     int number;
 
-    while (sigwait(signals, &number) == 0 && number == SIGHUP) {
+    while (interrupt_ended_by() == 0 && sigwait(signals, &number) == 0 &&
+           number == SIGHUP && has_log_file) {
         if (service_reopen_log(service, &err) != COLANDER_OK)
             session_complain(session, SESSION_FINE, "%s", err.message);
     }
 }
 
-/* Answers until SIGTERM or SIGINT. Another one, while answers end, ends the
- * program, which a store survives. */
+/* Answers until SIGTERM, SIGINT or a hang-up. Another one, while answers end,
+ * ends the program, which a store survives. */
 static enum colander_code
 serve(const struct session *session, const struct server_options *options,
       begin_serving *begin, end_serving *end, void *context,
@@ -170,11 +173,15 @@ serve(const struct session *session, const struct server_options *options,
 {
     struct service *service = NULL;
     struct keeper *keeper = NULL;
+    const bool has_log_file =
+        options->log != NULL && strcmp(options->log, "-") != 0;
+    struct sigaction hangup = {.sa_handler = SIG_DFL};
     enum colander_code code;
     sigset_t ends;
 
     sigemptyset(&ends);
-    if (options->log != NULL && strcmp(options->log, "-") != 0)
+    (void)sigaction(SIGHUP, NULL, &hangup);
+    if (has_log_file || hangup.sa_handler != SIG_IGN)
         sigaddset(&ends, SIGHUP);
     sigaddset(&ends, SIGTERM);
     sigaddset(&ends, SIGINT);
@@ -189,7 +196,7 @@ serve(const struct session *session, const struct server_options *options,
         announce(session, service_address(service),
                  options->certificate != NULL);
         systemd_notify("READY=1");
-        await_end(session, service, &ends);
+        await_end(session, service, &ends, has_log_file);
         systemd_notify("STOPPING=1");
     }
     (void)signal(SIGTERM, SIG_DFL);

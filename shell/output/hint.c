@@ -442,26 +442,23 @@ part_of_time(const struct colander_condition *condition, char year[5])
     return colander_slice_of(NULL, 0);
 }
 
-/* Returns whether there is a row with such a value, as far as that is known
- * without reading many. */
+/* Returns whether a row meets the predicate, as far as that is known without
+ * reading many. */
 static bool
-finds_in(const struct hint_question *question, size_t index, const char *path,
-         enum colander_operator how, struct colander_slice text)
+is_met(const struct hint_question *question,
+       const struct colander_predicate *where)
 {
-    const struct colander_value value = colander_string(text);
-    struct colander_predicate *where =
-        colander_where_written(path, how, &value, 1, NULL);
-    struct colander_cursor *cursor = NULL;
     bool found = false;
 
-    if (where != NULL && open_cheap(question, index, where, &cursor)) {
+    for (size_t i = 0; i < family_count(question) && !found; i++) {
+        struct colander_cursor *cursor = NULL;
         struct colander_result result;
 
-        if (colander_cursor_next(cursor, &found, &result, NULL) != COLANDER_OK)
+        if (open_cheap(question, i, where, &cursor) &&
+            colander_cursor_next(cursor, &found, &result, NULL) != COLANDER_OK)
             found = false;
+        colander_cursor_close(cursor);
     }
-    colander_cursor_close(cursor);
-    colander_predicate_destroy(where);
     return found;
 }
 
@@ -469,11 +466,13 @@ static bool
 finds(const struct hint_question *question, const char *path,
       enum colander_operator how, struct colander_slice text)
 {
-    for (size_t i = 0; i < family_count(question); i++) {
-        if (finds_in(question, i, path, how, text))
-            return true;
-    }
-    return false;
+    const struct colander_value value = colander_string(text);
+    struct colander_predicate *where =
+        colander_where_written(path, how, &value, 1, NULL);
+    const bool found = where != NULL && is_met(question, where);
+
+    colander_predicate_destroy(where);
+    return found;
 }
 
 /* Adds how to find rows by the year, month or day that no value equals. Returns
@@ -503,11 +502,12 @@ add_beginning(const struct hint_question *question,
 
 /* ----------------------------------------------------------------- add --- */
 
-/* Explains the path, which is that of the condition, if there is one. Returns
- * whether there was something to explain. */
+/* Explains the path, which is that of the condition in a part of what was
+ * asked, if there is one. Returns whether there was something to explain: not
+ * if rows have the column and meet the part. */
 static bool
 explain_path(const struct hint_question *question, struct column_stats *stats,
-             const char *path, const struct colander_predicate *where,
+             const char *path, const struct colander_predicate *part,
              const struct colander_condition *condition, struct report *report)
 {
     const struct column_stat *column = column_stats_find(stats, path);
@@ -525,16 +525,39 @@ explain_path(const struct hint_question *question, struct column_stats *stats,
     }
     if (condition != NULL && condition->value_count > 0 &&
         condition->values[0].type != COLANDER_NULL &&
-        !is_comparable(where, column)) {
+        !is_comparable(part, column)) {
+        if (is_met(question, part))
+            return false;
         add_mismatch(stats, column, &condition->values[0], report);
         (void)add_beginning(question, condition, report);
         return true;
     }
     if (condition != NULL)
-        return add_beginning(question, condition, report);
+        return !is_met(question, part) &&
+               add_beginning(question, condition, report);
     if (!question->any_type && !has_scalars(column)) {
         add_mismatch(stats, column, NULL, report);
         return true;
+    }
+    return false;
+}
+
+/* Explains the first of the conditions for which there is something to explain,
+ * of at most *left. Returns whether there was one. */
+static bool
+explain_part(const struct hint_question *question, struct column_stats *stats,
+             const struct colander_predicate *part, size_t *left,
+             struct report *line)
+{
+    struct colander_condition condition;
+
+    for (size_t i = 0;
+         *left > 0 && colander_predicate_condition(part, i, &condition);
+         i++, (*left)--) {
+        if (!condition.is_negated &&
+            explain_path(question, stats, condition.path, part, &condition,
+                         line))
+            return true;
     }
     return false;
 }
@@ -543,16 +566,16 @@ static bool
 explain_where(const struct hint_question *question, struct column_stats *stats,
               const struct colander_predicate *where, struct report *line)
 {
-    struct colander_condition condition;
-    bool is_explained = false;
+    const struct colander_predicate *part;
+    size_t left = HINT_PATHS_MAX;
 
-    for (size_t i = 0; i < HINT_PATHS_MAX && where != NULL && !is_explained &&
-                       colander_predicate_condition(where, i, &condition);
-         i++)
-        is_explained = !condition.is_negated &&
-                       explain_path(question, stats, condition.path, where,
-                                    &condition, line);
-    return is_explained;
+    for (size_t i = 0; where != NULL && left > 0 &&
+                       (part = colander_predicate_part(where, i)) != NULL;
+         i++) {
+        if (explain_part(question, stats, part, &left, line))
+            return true;
+    }
+    return false;
 }
 
 /* Explains each path. Returns whether there was something to explain. */

@@ -352,7 +352,8 @@ stop_typing(struct entries *entries, struct line_input *input, bool is_new,
     line_input_end_line(input);
     if (err->code == COLANDER_CANCELLED &&
         !(entries->session->client == NULL
-              ? line_input_is_second_interrupt(input, is_new)
+              ? interrupt_ended_by() != 0 ||
+                    line_input_is_second_interrupt(input, is_new)
               : interrupt_happened()))
         return SESSION_FINE;
     entries->is_ended = true;
@@ -367,7 +368,7 @@ run_typed(struct entries *entries, struct line_input *input)
     struct entry entry = {.brackets = BRACKETS_NONE};
     enum session_exit status = SESSION_FINE;
 
-    while (!entries->is_ended) {
+    while (!entries->is_ended && interrupt_ended_by() == 0) {
         const bool is_new = entry.text.size == 0;
         struct colander_error err;
         const char *line;

@@ -174,7 +174,7 @@ add_times(struct conditions *conditions, const struct session *session,
 }
 
 /* Replaces `*where` by a predicate that only a scan can answer: the same, or
- * what no row meets. */
+ * what no row meets. A find in an order knows it by that. */
 static enum colander_code
 require_scan(struct colander_predicate **where, struct colander_error *err)
 {
@@ -233,7 +233,8 @@ read_where(struct request *request, const struct session *session,
     if (status != SESSION_FINE) {
         for (size_t i = 0; i < conditions.count; i++)
             colander_predicate_destroy(conditions.predicates[i]);
-    } else if (conditions.count > 0) {
+    } else if (conditions.count > 0 || request->is_scan) {
+        request->has_conditions = conditions.count > 0;
         request->where =
             colander_all_of(conditions.predicates, conditions.count, &err);
         if (request->where == NULL ||

@@ -208,6 +208,39 @@ rm "$to"/files/*-[0-9][0-9][0-9][0-9]-*
 run 0 backup "$store" "$address"
 restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
 
+# ----------------------------------------------------------------- signals ---
+
+# ended SIGNAL STATUS WORD...: the command, once it has printed a line, is ended
+# by the signal, and leaves nothing.
+mkdir "$work/temporary"
+mkfifo "$work/given"
+ended() {
+    local signal=$1 wanted=$2 status=0
+    shift 2
+    : >"$work/out"
+    TMPDIR=$work/temporary "$COLANDER" "$@" <>"$work/given" >"$work/out" \
+        2>"$work/err" &
+    until [ -s "$work/out" ] || ! kill -0 $!; do
+        sleep 0.02
+    done
+    kill -"$signal" $!
+    wait $! || status=$?
+    [ "$status" = "$wanted" ] ||
+        complain "'$*' exits $status at $signal: $(cat "$work/err")"
+    [ -z "$(ls -A "$work/temporary")" ] || complain "'$*' leaves a directory"
+}
+ending='print(1) io.stdout:flush()'
+for signal in 'INT 130' 'TERM 143' 'HUP 129'; do
+    # shellcheck disable=SC2086
+    ended $signal shell "$address" -e "$ending while true do end"
+done
+# A read that waits ends, too.
+ended TERM 143 shell "$address" -e "$ending io.read()"
+if "$COLANDER" serve --help >/dev/null 2>&1; then
+    ended TERM 0 serve "$address" --read-only
+    ended HUP 0 serve "$address" --read-only
+fi
+
 # ------------------------------------------------------------------ errors ---
 
 run 1 backup "$store" ftp://host/path

@@ -277,6 +277,28 @@ check_conditions(struct colander_predicate *predicate, size_t count,
     colander_predicate_destroy(predicate);
 }
 
+TEST(the_parts_of_a_predicate_are_those_that_must_all_be_true)
+{
+    static const char *const words[] = {"a=x", "and", "b>1", "and", "(",
+                                        "c=1", "or",  "d=2", ")"};
+    static const char *const paths[] = {"a", "b", "c"};
+    struct colander_predicate *predicate =
+        colander_where_words(words, COUNT(words), NULL, NULL);
+    struct colander_condition condition;
+
+    for (size_t i = 0; i < COUNT(paths); i++) {
+        const struct colander_predicate *part =
+            colander_predicate_part(predicate, i);
+
+        assert_true(colander_predicate_condition(part, 0, &condition));
+        assert_string_equal(condition.path, paths[i]);
+        assert_int_equal(colander_predicate_condition(part, 1, &condition),
+                         i == 2);
+    }
+    assert_null(colander_predicate_part(predicate, COUNT(paths)));
+    colander_predicate_destroy(predicate);
+}
+
 TEST(the_conditions_of_a_predicate_are_those_on_values_of_columns)
 {
     static const char *const words[] = {

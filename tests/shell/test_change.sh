@@ -75,6 +75,8 @@ prints 4
 run 0 load s people people.jsonl
 run 2 delete s people
 says 'colander: delete: no condition: --all means every row of the family'
+run 2 delete s people --scan
+says 'colander: delete: no condition: --all means every row of the family'
 run 2 delete s people city=Lyon --all
 says 'colander: delete: --all excludes conditions and keys'
 run 2 update s people city=Lyon

@@ -52,6 +52,12 @@ hint "2015 is not a whole value: day~2015 finds those that begin with it" day=20
 hint '' day=2016
 hint '' day=2015-04
 hint "at holds times, soon is a text" 'at<soon'
+# Of several conditions, those that rows meet are not explained.
+hint '' 'day>=2015-03' verified=false
+hint "2015-03 is not a whole value: day~2015-03 finds those that begin with it" verified=true day=2015-03
+hint "at holds times, 2015-09-12T11 is a text" 'at>=2015-03-01' 'at<2015-09-12T11'
+hint "at holds times, 2015-09-12T11 is a text" 'at>=2015-03-01' and 'at<2015-09-12T11'
+hint "no row has 'lost'" 'at>=2015-03-01' lost=1
 hint "favorite_count holds numbers, many is a text" 'favorite_count>many'
 hint "verified holds booleans, yes is a text" verified=yes
 hint "both holds numbers and texts, true is a boolean" both=true

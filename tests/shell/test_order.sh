@@ -86,5 +86,22 @@ if has_filters; then
         says_some '^work +5 rows: (read [0-9,]{1,5} of about|scanned 7 rows)'
         grep -q '^matched' "$work/err" && complain "'$last' matched a column"
     done
+    for words in '' lang=en '--where likes>2'; do
+        run 0 find demo tweets --order likes:desc --limit 5 $words --explain
+        says_some '^plan +candidates'
+        mv out wanted
+        run 0 find demo tweets --order likes:desc --limit 5 $words --explain \
+            --scan
+        says_some '^plan +scan'
+        says_some 'scanned 100,000 rows'
+        grep -q '^order' "$work/err" && complain "'$last' has an order"
+        cmp -s wanted out || complain "'$last' does not print $(cat wanted)"
+    done
+    run 0 group demo tweets --min likes --max likes --explain
+    says_some '^plan +candidates'
+    mv out wanted
+    run 0 group demo tweets --min likes --max likes --explain --scan
+    says_some '^plan +scan'
+    cmp -s wanted out || complain "'$last' does not print $(cat wanted)"
 fi
 finish
