@@ -183,6 +183,54 @@ keep_line(struct route_texts *texts, const char **text,
     return keep_text(texts, strndup(*text, strcspn(*text, "\n")), text, err);
 }
 
+/* Returns what a node says why it has stopped reading the partition, up to the
+ * end of a line, or NULL. */
+static const char *
+find_stopped(const struct member *member, const char *partition)
+{
+    char line[CLUSTER_FOLDER_SIZE + 40];
+    const char *found = NULL;
+
+    (void)snprintf(line, sizeof(line), "\npartition %s stopped ", partition);
+    if (!member->is_self && member->text.size > 0)
+        found = strstr((const char *)member->text.data, line);
+    if (found != NULL)
+        found += strlen(line);
+    for (int i = 0; i < 4 && found != NULL; i++) { /* numbers */
+        found += strcspn(found, " \n");
+        found = *found == ' ' ? found + 1 : NULL;
+    }
+    return found;
+}
+
+/* Finds out why a partition is read nowhere: it has stopped here, or elsewhere.
+ */
+static enum colander_code
+add_problem(const struct node *node, struct partition *partition,
+            struct route *route, struct route_texts *texts,
+            struct colander_error *err)
+{
+    struct node_partition state = {.phase = NODE_OPENING};
+    char *problem = NULL;
+    int made = 0;
+
+    if (partition != NULL)
+        partition_state(partition, &state);
+    if (state.phase == NODE_STOPPED)
+        made = asprintf(&problem, "it has stopped: %s", state.problem);
+    for (size_t i = 0; i < node->node_count && made == 0; i++) {
+        const struct member *member = &node->nodes[i];
+        const char *why = find_stopped(member, route->partition);
+
+        if (why != NULL)
+            made = asprintf(&problem, "it has stopped at %s: %.*s",
+                            member->name, (int)strcspn(why, "\n"), why);
+    }
+    if (made == 0)
+        return COLANDER_OK;
+    return keep_text(texts, made < 0 ? NULL : problem, &route->problem, err);
+}
+
 static enum colander_code
 add_route(const struct node *node, const struct node_family *family,
           uint32_t number, struct route *route, struct route_texts *texts,
@@ -202,6 +250,8 @@ add_route(const struct node *node, const struct node_family *family,
     choose_route(node, family, number, route);
     if (route->address != NULL)
         code = keep_line(texts, &route->address, err);
+    else if (route->store == NULL)
+        code = add_problem(node, family->partitions[number], route, texts, err);
     if (code == COLANDER_OK && route->second != NULL)
         code = keep_line(texts, &route->second, err);
     return code;

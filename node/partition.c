@@ -285,6 +285,8 @@ partition_store(struct partition *partition, bool *is_caught_up)
     *is_caught_up = partition->state.is_caught_up;
     if (whole == 0 || read_applied(partition) >= whole)
         store = partition->store;
+    if (partition->state.phase == NODE_STOPPED)
+        store = NULL;
     pthread_mutex_unlock(&partition->lock);
     return store;
 }
@@ -529,6 +531,7 @@ run(void *context)
         struct colander_error other;
         bool is_given_up = false;
         bool is_store_bad = true;
+        bool has_stopped;
         enum colander_code code = COLANDER_OK;
 
         if (store_of(partition) == NULL) {
@@ -540,18 +543,19 @@ run(void *context)
         if (partition->is_stopped || code == COLANDER_OK)
             break;
         cut_advice(err.message);
-        set_phase(partition,
-                  code == COLANDER_CORRUPT && !is_store_bad ? NODE_STOPPED
-                                                            : NODE_WAITING,
+        has_stopped = code == COLANDER_CORRUPT && !is_store_bad;
+        set_phase(partition, has_stopped ? NODE_STOPPED : NODE_WAITING,
                   err.message);
         if (code == COLANDER_CORRUPT)
             fall_behind(partition);
+        if (has_stopped) /* its store is not read any more */
+            partition->setup.changed(partition->setup.context);
         if (strcmp(err.message, last.message) != 0)
             say(partition, err.message);
         last = err;
         if (is_store_bad && end_store(partition, &other) != COLANDER_OK)
             say(partition, other.message);
-        if (!is_store_bad && code == COLANDER_CORRUPT &&
+        if (has_stopped &&
             give_up_store(partition, &is_given_up, &other) != COLANDER_OK)
             say(partition, other.message);
         if (!is_given_up)

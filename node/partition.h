@@ -24,7 +24,7 @@ struct partition_setup {
     uint32_t number;
     const atomic_bool *is_ending; /* checkpoints that are being made end */
 
-    /* The stores that are open have changed: partition_store returns another
+    /* The stores that can be read have changed: partition_store returns another
      * one, or NULL. Before a store is closed, the thread of the partition calls
      * this, and the store must not be used any more when it returns. */
     void (*changed)(void *context);
@@ -39,10 +39,10 @@ COLANDER_CHECKED enum colander_code
 partition_start(const struct partition_setup *setup,
                 struct partition **partition, struct colander_error *err);
 
-/* Returns the store, or NULL if it is not open, or has not all rows of the
- * generation before. Only in `changed`. Sets
- * *is_caught_up to whether it has once had all that the log had, but for what
- * came in the last seconds. */
+/* Returns the store, or NULL if it is not open, has not all rows of the
+ * generation before, or has stopped. Only in `changed`. Sets *is_caught_up to
+ * whether it has once had all that the log had, but for what came in the last
+ * seconds. */
 struct colander_store *partition_store(struct partition *partition,
                                        bool *is_caught_up);
 

@@ -9,6 +9,7 @@
 #include "serve/peer_store.h"
 
 #include <assert.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Partitions that are read at another node. */
@@ -54,7 +55,7 @@ struct routing {
 struct nowhere {
     char *path; /* names them all, as that of a member of a union does */
     size_t count;
-    char *parts[]; /* in their order */
+    char *parts[]; /* in their order; after a blank, why, if that is known */
 };
 
 /* Returns a partition of the family, or of that whose rejects it has; NULL:
@@ -79,9 +80,14 @@ check_missing(const struct nowhere *nowhere, const char *family,
               struct colander_error *err)
 {
     const char *part = find_missing(nowhere, family);
+    const char *why = part == NULL ? NULL : strchr(part, ' ');
 
     if (part == NULL)
         return COLANDER_OK;
+    if (why != NULL)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "no node has partition %.*s now: %s",
+                             (int)(why - part), part, why + 1);
     return COLANDER_FAIL(err, COLANDER_BUSY,
                          "no node has partition %s now: try again, or see "
                          "colander cluster status",
@@ -255,8 +261,10 @@ make_path(char *const *parts, size_t count)
     if (path == NULL)
         return NULL;
     end = stpcpy(path, "nowhere");
-    for (size_t i = 0; i < count; i++)
-        end = stpcpy(stpcpy(end, " "), parts[i]);
+    for (size_t i = 0; i < count; i++) {
+        end = stpncpy(stpcpy(end, " "), parts[i], strcspn(parts[i], " "));
+        *end = '\0';
+    }
     return path;
 }
 
@@ -376,17 +384,21 @@ make_place(struct place *place, const char *address, struct colander_error *err)
 }
 
 static enum colander_code
-add_part(struct place *place, const char *partition, struct colander_error *err)
+add_part(struct place *place, const char *partition, const char *problem,
+         struct colander_error *err)
 {
-    char *part = strdup(partition);
+    char *part = NULL;
+    const bool is_made =
+        asprintf(&part, "%s%s%s", partition, problem == NULL ? "" : " ",
+                 problem == NULL ? "" : problem) >= 0;
     enum colander_code code =
-        part == NULL ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
-                     : array_reserve(&place->parts, place->part_count,
-                                     &place->part_capacity, 1, err);
+        !is_made ? COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory")
+                 : array_reserve(&place->parts, place->part_count,
+                                 &place->part_capacity, 1, err);
 
     if (code == COLANDER_OK)
         place->parts[place->part_count++] = part;
-    else
+    else if (is_made)
         free(part);
     return code;
 }
@@ -412,7 +424,8 @@ add_second(struct peer *peer, const struct route *route,
             peer->second_count += code == COLANDER_OK;
         }
     }
-    return code == COLANDER_OK ? add_part(second, route->partition, err) : code;
+    return code == COLANDER_OK ? add_part(second, route->partition, NULL, err)
+                               : code;
 }
 
 /* Adds the partition to those that are read at its node. Those that have no
@@ -442,7 +455,8 @@ add_route(struct peers *peers, const struct route *route,
         }
     }
     if (code == COLANDER_OK)
-        code = add_part(&peer->first, route->partition, err);
+        code = add_part(&peer->first, route->partition,
+                        route->address == NULL ? route->problem : NULL, err);
     return code == COLANDER_OK && has_second ? add_second(peer, route, err)
                                              : code;
 }

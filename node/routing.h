@@ -26,11 +26,13 @@ struct route {
                             * NULL: it is read here, or nowhere */
     uint32_t number;     /* the partition's, */
     const struct cluster_family *family; /* of this family, borrowed */
-    bool is_placed;     /* all its rows are those whose key decides for it,
+    bool is_placed;      /* all its rows are those whose key decides for it,
                             * wherever it is read */
-    const char *second; /* of the node that is asked if that fails; NULL: none
+    const char *second;  /* of the node that is asked if that fails; NULL: none
                             * does */
-    bool is_hidden;     /* it is for other nodes only */
+    const char *problem; /* why it is read nowhere, as "it has stopped: ...";
+                            * NULL: that is not known */
+    bool is_hidden;      /* it is for other nodes only */
 };
 
 struct routing;
