@@ -283,9 +283,12 @@ fail(const struct topic_writer *writer, rd_kafka_resp_err_t error,
         return COLANDER_FAIL(
             err, COLANDER_IO,
             "topic '%s' takes no record or batch as large (%s): raise its "
-            "max.message.bytes, leave large records out with --record-size "
+            "max.message.bytes%s, leave large records out with --record-size "
             "SIZE, or make batches smaller with --set batch.size=BYTES",
-            topic, rd_kafka_err2name(error));
+            topic, rd_kafka_err2name(error),
+            error == RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE
+                ? " or segment.bytes"
+                : "");
     if (is_aftermath(error) &&
         rd_kafka_fatal_error(writer->client, reason, sizeof(reason)) !=
             RD_KAFKA_RESP_ERR_NO_ERROR)

@@ -80,7 +80,8 @@ void column_stat_add_values(const struct column_stat *column,
                             struct colander_row_builder *builder);
 
 /* Adds lines with the columns that most rows have. The family has about
- * `key_count` rows. With `orders` they say what filters have of their order. */
+ * `key_count` rows (0: unknown). With `orders` they say what filters have of
+ * their order. */
 void column_stats_add(const struct column_stats *stats, uint64_t key_count,
                       struct colander_family *orders, struct report *report);
 

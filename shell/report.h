@@ -67,8 +67,11 @@ struct report_text report_number(uint64_t count, const char *what);
 struct report_text report_size(uint64_t size);
 struct report_text report_time(uint64_t microseconds);
 
-/* Those of struct colander_family_sizes. */
-extern const struct field family_size_fields[];
+/* Adds the sizes to the current row or map. If `is_elsewhere`, files are read
+ * where they are, and how many rows these have is not known. */
+void family_sizes_add_columns(const struct colander_family_sizes *sizes,
+                              bool is_elsewhere,
+                              struct colander_row_builder *builder);
 
 /* Adds the fields of `object` that are numbers, true or false to the current
  * row or map. */

@@ -15,15 +15,16 @@
 /* Adds the sizes, the words of the filters and the exact number of rows, as far
  * as these are wanted. */
 static enum colander_code
-add_sizes(struct colander_family *family, bool is_exact, bool shows_words,
-          struct colander_row_builder *builder, struct colander_error *err)
+add_sizes(struct colander_family *family, bool is_elsewhere, bool is_exact,
+          bool shows_words, struct colander_row_builder *builder,
+          struct colander_error *err)
 {
     struct colander_family_sizes sizes;
     uint64_t count;
     enum colander_code code = colander_family_sizes(family, &sizes, err);
 
     if (code == COLANDER_OK)
-        fields_add_columns(family_size_fields, &sizes, builder);
+        family_sizes_add_columns(&sizes, is_elsewhere, builder);
     if (code == COLANDER_OK && shows_words)
         code = filter_words_add_column(family, builder, err);
     if (code != COLANDER_OK || !is_exact)
@@ -73,7 +74,8 @@ print_family(const struct session *session, const char *name, bool is_exact,
 
     code = colander_family_open(session->store, name, &family, err);
     if (code == COLANDER_OK)
-        code = add_sizes(family, is_exact, shows_words, builder, err);
+        code = add_sizes(family, session_reads_objects(session), is_exact,
+                         shows_words, builder, err);
     if (code == COLANDER_OK)
         code = add_times(family, builder, err);
     if (code == COLANDER_OK)

@@ -31,7 +31,7 @@ read_family(const struct session *session, struct family_stats *stats,
     if (code == COLANDER_OK)
         code = colander_family_sizes(stats->family, &stats->sizes, err);
     stats->is_here =
-        code == COLANDER_OK &&
+        code == COLANDER_OK && session->reader == NULL &&
         !colander_store_has_source(colander_family_store(stats->family));
 #ifdef COLANDER_FILTERS
     if (stats->is_here)
@@ -83,7 +83,11 @@ print_lines(FILE *file, const struct family_stats *stats, bool is_last,
                 NUMBER_OF(sizes->unflushed_size, "byte"));
     add_levels(sizes, &report);
     if (!stats->is_here)
-        report_line(&report, "filters", "of several stores: not added up");
+        report_line(
+            &report, "filters", "%s",
+            colander_store_has_source(colander_family_store(stats->family))
+                ? "of several stores: not added up"
+                : "of a backup: they are read as far as finds need");
 #ifdef COLANDER_FILTERS
     else
         filter_report_add(&stats->filters, &report);
@@ -133,7 +137,7 @@ print_json(FILE *file, const struct family_stats *stats,
 
     if (builder == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a row");
-    fields_add_columns(family_size_fields, &stats->sizes, builder);
+    family_sizes_add_columns(&stats->sizes, !stats->is_here, builder);
     add_level_array(&stats->sizes, builder);
 #ifdef COLANDER_FILTERS
     if (stats->is_here)

@@ -504,7 +504,7 @@ column_stats_add(const struct column_stats *stats, uint64_t key_count,
                 stats->is_cut ? "more than " : "", THOUSANDS(stats->count),
                 stats->is_all ? "all" : "a sample of",
                 NUMBER_OF(stats->row_count, "row"));
-    if (!stats->is_all)
+    if (!stats->is_all && key_count > 0)
         report_add(report, " of about %s", THOUSANDS(key_count));
     for (size_t i = 0; i < shown; i++) {
         const size_t own =

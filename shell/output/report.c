@@ -141,7 +141,7 @@ report_time(uint64_t microseconds)
 
 #define SIZES(name, member) FIELD(UINT64, name, colander_family_sizes, member)
 
-const struct field family_size_fields[] = {
+static const struct field size_fields[] = {
     SIZES("rows", key_count),
     SIZES("sst_files", sst_count),
     SIZES("sst_bytes", sst_size),
@@ -173,4 +173,15 @@ fields_add_columns(const struct field *fields, const void *object,
             colander_row_builder_add(builder, fields->name,
                                      value_of(fields, object));
     }
+}
+
+void
+family_sizes_add_columns(const struct colander_family_sizes *sizes,
+                         bool is_elsewhere,
+                         struct colander_row_builder *builder)
+{
+    const bool lacks_rows =
+        is_elsewhere && sizes->key_count == 0 && sizes->sst_count > 0;
+
+    fields_add_columns(size_fields + lacks_rows, sizes, builder);
 }

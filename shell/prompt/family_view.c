@@ -72,7 +72,9 @@ family_view_print(struct colander_family *family, FILE *file,
         report_line(&report, "family", "%s", "");
         report_add_text(&report,
                         colander_slice_text(colander_family_name(family)));
-        report_line(&report, "rows", "about %s", THOUSANDS(sizes.key_count));
+        if (sizes.key_count > 0 || sizes.sst_count == 0)
+            report_line(&report, "rows", "about %s",
+                        THOUSANDS(sizes.key_count));
         if (column_stats_row_count(stats) > 0) {
             column_stats_add(stats, sizes.key_count, NULL, &report);
             add_example(stats, colander_family_name(family), &report);

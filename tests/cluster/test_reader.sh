@@ -85,8 +85,17 @@ for words in 'get 1500' 'find n>=1490 n<1510' 'find --count' \
 done
 run 0 columns "$address" rows --rows 100
 says_some 'in a sample of [0-9,]+ rows: see --rows'
+run 0 families "$address" rows
+! grep -q '"rows":' "$work/out" || complain 'rows are counted that are not known'
 run 0 stats "$address" rows
+prints_some '^rows +not known without reading all files$'
 prints_some '^files +[0-9]+ SST files'
+prints_some '^filters +of a backup: they are read as far as finds need$'
+! grep -q 'about 0\|: 0 bytes\|0 parts\|old filter' "$work/out" ||
+    complain "unknown numbers are printed: $(cat "$work/out")"
+run 0 stats "$address" rows --json
+! grep -q '"_key":"rows","rows"\|"filters"\|"order"\|"store"' "$work/out" ||
+    complain "unknown numbers are printed: $(cat "$work/out")"
 run 0 families "$address"
 run 0 shell "$address" -e 'print(db.rows:count())'
 prints 3000

@@ -143,6 +143,9 @@ says_some 'leave large records out with --record-size SIZE'
 brokers error produce 10 1 # MSG_SIZE_TOO_LARGE
 send 4 large "$work/g.jsonl"
 says_some "raise its max.message.bytes, .*--set batch.size=BYTES$"
+brokers error produce 18 1 # RECORD_LIST_TOO_LARGE
+send 4 large "$work/g.jsonl"
+says_some "raise its max.message.bytes or segment.bytes, "
 
 # --- the words of the command, and what it says
 run 0 load --place "$work/places" --key id "kafka://$brokers/t" "$work/b.csv"
