@@ -32,9 +32,11 @@ struct cluster_reader {
     struct objects *objects;
     struct object_cache *cache;
     struct file_list files;
+    char *word;   /* the address, as it was given */
     char *path;   /* of the temporary directory */
     int64_t made; /* when the backup was */
     struct colander_remote_files remote;
+    struct colander_error_name name; /* of the temporary directory */
     atomic_uint_fast64_t request_count;
     atomic_uint_fast64_t fetched_size;
     atomic_uint_fast64_t cached_size;
@@ -407,6 +409,21 @@ remove_one(const char *path, const struct stat *status, int kind,
     return 0;
 }
 
+/* The function of colander_error_name: files are named by their objects. */
+static void
+write_name(void *context, const char *file, char *text, size_t size)
+{
+    const struct cluster_reader *reader = context;
+    const struct listed_file *listed = file_list_find(&reader->files, file);
+    const struct content_name object =
+        listed == NULL ? (struct content_name){.text = ""}
+                       : content_object(&listed->content, listed->id);
+    const char *name = listed == NULL ? file : object.text;
+
+    (void)snprintf(text, size, "%s%s%s", reader->word,
+                   name[0] == '\0' ? "" : "/", name);
+}
+
 /* ----------------------------------------------------------------- life --- */
 
 /* Reads the list of the backup. It never changes, so its pieces are kept as
@@ -467,7 +484,9 @@ cluster_reader_open(const char *word, struct cluster_reader **reader,
     enum colander_code code;
 
     *reader = NULL;
-    if (created == NULL || address == NULL)
+    if (created != NULL)
+        created->word = strdup(word);
+    if (created == NULL || created->word == NULL || address == NULL)
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory");
     else if (mark != NULL && number == 0)
         code = COLANDER_FAIL(err, COLANDER_NOT_FOUND,
@@ -480,6 +499,11 @@ cluster_reader_open(const char *word, struct cluster_reader **reader,
         code = read_list(created, number, err);
     if (code == COLANDER_OK)
         code = make_directory(created, err);
+    if (code == COLANDER_OK) {
+        created->name = (struct colander_error_name){created->path, write_name,
+                                                     created, NULL};
+        colander_error_name_add(&created->name);
+    }
     if (code == COLANDER_OK)
         code = place_files(created, err);
     free(address);
@@ -498,9 +522,11 @@ cluster_reader_close(struct cluster_reader *reader)
 {
     if (reader == NULL)
         return;
+    colander_error_name_remove(&reader->name);
     if (reader->path != NULL)
         (void)nftw(reader->path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     free(reader->path);
+    free(reader->word);
     file_list_release(&reader->files);
     object_cache_close(reader->cache);
     objects_close(reader->objects);

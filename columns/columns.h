@@ -103,7 +103,8 @@ colander_store_families(struct colander_store *store,
                         struct colander_error *err);
 
 /* Takes a snapshot of the whole store. Release with colander_snapshot_release,
- * before the store is closed. */
+ * before the store is closed. COLANDER_COMPACTION_FIFO removes the oldest rows
+ * of a family from snapshots, too. */
 COLANDER_API COLANDER_CHECKED enum colander_code
 colander_store_snapshot(struct colander_store *store,
                         struct colander_snapshot **snapshot,

@@ -76,6 +76,24 @@ COLANDER_API void colander_error_context(struct colander_error *err,
                                          const char *format, ...)
     COLANDER_FORMAT(2, 3);
 
+/* What messages have for the path of a directory that means nothing to
+ * users, as it is temporary. */
+struct colander_error_name {
+    const char *path; /* of the directory, borrowed */
+    /* Writes a C string of at most `size` bytes, which stands for a file below
+     * it, or for the directory if the name is empty. */
+    void (*write)(void *context, const char *file, char *text, size_t size);
+    void *context;
+    struct colander_error_name *next; /* is set */
+};
+
+/* Makes messages of errors, in any thread, name what is below the path so.
+ * Borrows the name until it is removed. */
+COLANDER_API void colander_error_name_add(struct colander_error_name *name);
+
+/* Does nothing if it was not added. */
+COLANDER_API void colander_error_name_remove(struct colander_error_name *name);
+
 /* Returns the code as a word: "corrupt", "busy", ... */
 COLANDER_API const char *colander_code_name(enum colander_code code);
 

@@ -443,6 +443,9 @@ read_order(struct request *request, const struct arguments *arguments,
         request->is_descending = colon[1] == 'd';
         size = (size_t)(colon - text);
     }
+    if (size == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--order has an empty column");
     if (size == strlen(COLANDER_KEY_COLUMN) &&
         strncmp(text, COLANDER_KEY_COLUMN, size) == 0) {
         request->query.is_reverse =

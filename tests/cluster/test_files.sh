@@ -208,11 +208,34 @@ rm "$to"/files/*-[0-9][0-9][0-9][0-9]-*
 run 0 backup "$store" "$address"
 restores "$address" | cmp -s - "$work/second" || complain 'it has other rows'
 
+# ------------------------------------------------------------------- names ---
+
+# What is damaged is named by its object, and not where it was for a moment.
+mkdir "$work/temporary"
+export TMPDIR=$work/temporary
+export COLANDER_CACHE_SIZE=0
+rm -rf "$one" "$work/one"
+run 0 backup "$store" "$one"
+named=0
+for object in "$work"/one/files/*; do
+    cp -p "$object" "$work/whole"
+    [ "$(stat -c %s "$object")" -gt 100 ] || continue
+    flip "$object" $(($(stat -c %s "$object") - 1))
+    "$COLANDER" find "$one" rows >"$work/out" 2>"$work/err"
+    grep -q "$TMPDIR" "$work/err" && complain "an error is: $(cat "$work/err")"
+    grep -q "its footer.* is damaged: in $one/files/$(basename "$object")" \
+        "$work/err" && named=$((named + 1))
+    cp -p "$work/whole" "$object"
+done
+[ "$named" -gt 0 ] || complain 'no SST was damaged'
+run 1 shell "$one" -e 'db:family("other"):put(1, {})'
+says_some "'$one'"
+unset TMPDIR COLANDER_CACHE_SIZE
+
 # ----------------------------------------------------------------- signals ---
 
 # ended SIGNAL STATUS WORD...: the command, once it has printed a line, is ended
 # by the signal, and leaves nothing.
-mkdir "$work/temporary"
 mkfifo "$work/given"
 ended() {
     local signal=$1 wanted=$2 status=0

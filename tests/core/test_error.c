@@ -6,6 +6,8 @@
 #include "core/core.h"
 #include "support/cases.h"
 
+#include <stdio.h>
+
 TEST(contexts_are_outermost_first)
 {
     struct colander_error err;
@@ -17,6 +19,32 @@ TEST(contexts_are_outermost_first)
     assert_int_equal(err.code, COLANDER_IO);
     FAILS(COLANDER_FAIL(NULL, COLANDER_BUSY, "unseen"), COLANDER_BUSY);
     colander_error_context(NULL, "unseen");
+}
+
+static void
+write_name(void *context, const char *file, char *text, size_t size)
+{
+    (void)snprintf(text, size, "%s<%s>", (const char *)context, file);
+}
+
+TEST(temporary_paths_are_named_by_what_they_stand_for)
+{
+    char there[] = "/there";
+    struct colander_error_name name = {"/t/x", write_name, there, NULL};
+    struct colander_error err;
+
+    colander_error_name_add(&name);
+    (void)COLANDER_FAIL(&err, COLANDER_IO, "in /t/x/a/1.sst: '/t/x/b', '%s'",
+                        "/t/x");
+    assert_string_equal(err.message,
+                        "in /there<a/1.sst>: '/there<b>', '/there<>'");
+    colander_error_context(&err, "store '/t/x/'");
+    assert_string_equal(err.message, "store '/there<>': in /there<a/1.sst>: "
+                                     "'/there<b>', '/there<>'");
+    colander_error_name_remove(&name);
+    colander_error_name_remove(&name);
+    (void)COLANDER_FAIL(&err, COLANDER_IO, "in /t/x/a");
+    assert_string_equal(err.message, "in /t/x/a");
 }
 
 TEST(long_context_leaves_the_cause)

@@ -56,6 +56,10 @@ prints 2
 run 2 find s rows --order 'v['
 says_some '^colander: find: --order: path'
 run 2 find s rows --order v --order t
+for order in '' :desc :asc; do
+    run 2 find s rows --order "$order"
+    says 'colander: find: --order has an empty column'
+done
 run 2 find s rows --order v,t
 says_some "^colander: find: --order takes one column, not 'v,t'"
 run 0 find s rows --order 'v\,t' --limit 1
