@@ -126,6 +126,13 @@ COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
                                                 int64_t *offset, bool *found,
                                                 struct colander_error *err);
 
+/* Fails with CORRUPT unless the family has such a mark of this partition of
+ * `count`, and none of another one: it may be in a store that was copied from
+ * elsewhere. */
+COLANDER_CHECKED enum colander_code
+topic_check_place(struct colander_family *family, const char *topic,
+                  int32_t partition, int32_t count, struct colander_error *err);
+
 /* How far a reader is. */
 struct topic_reader_state {
     uint64_t partition_count;
