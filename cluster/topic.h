@@ -162,6 +162,9 @@ COLANDER_CHECKED enum colander_code
 topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err);
 
+/* Returns how many partitions the topic has. */
+uint32_t topic_writer_partition_count(const struct topic_writer *writer);
+
 /* Returns the id of the cluster; "": it has none. */
 const char *topic_writer_cluster(const struct topic_writer *writer);
 

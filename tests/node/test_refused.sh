@@ -1,6 +1,7 @@
 #!/bin/bash
-# What would lose rows of a family is refused before: keys that are in several
-# partitions, and two that give it other partitions at once.
+# What is sent to a family's topic, and would be lost, is refused before: a topic
+# with other partitions, keys that are in several of them, and two that give
+# it other partitions at once.
 #
 # SPDX-License-Identifier: MIT
 source "$COLANDER_SOURCE/tests/node/nodes_lib"
@@ -51,4 +52,15 @@ done
 cat "$work/err1" "$work/err2" >"$work/err"
 says_some "topic 'both' has 600 records in 3 partitions, not 300 in 3: another process makes it at the same time"
 
+# --- a topic with other partitions than the family
+stop_brokers
+start_brokers 3
+sed -i -E "s#kafka://[^\"]*#kafka://$brokers#" "$work/objects/cluster.json"
+brokers topic c-members 1
+brokers topic c.twice 3
+run 2 load "$cluster" twice "$work/rows" --place "$work/place2"
+says_some "topic 'c.twice' has 3 partitions, and family 'twice' is defined with 2, which nodes read: make it"
+run 0 follow "$store" rows "kafka://$brokers/c.twice" --once --key id
+run 0 find "$store" rows --count
+prints 0
 finish
