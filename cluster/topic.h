@@ -127,6 +127,13 @@ COLANDER_CHECKED enum colander_code topic_place(struct colander_family *family,
                                                 int64_t *offset, bool *found,
                                                 struct colander_error *err);
 
+/* Fails with CORRUPT unless the family has such a mark of this partition of
+ * `count`, and none of another one: it may be in a store that was copied from
+ * elsewhere. */
+COLANDER_CHECKED enum colander_code
+topic_check_place(struct colander_family *family, const char *topic,
+                  int32_t partition, int32_t count, struct colander_error *err);
+
 /* How far a reader is. */
 struct topic_reader_state {
     uint64_t partition_count;
@@ -156,6 +163,9 @@ int32_t topic_partition_of(struct colander_slice key, int32_t count);
 COLANDER_CHECKED enum colander_code
 topic_writer_open(const struct topic_broker_options *options,
                   struct topic_writer **writer, struct colander_error *err);
+
+/* Returns how many partitions the topic has. */
+uint32_t topic_writer_partition_count(const struct topic_writer *writer);
 
 /* Returns the id of the cluster; "": it has none. */
 const char *topic_writer_cluster(const struct topic_writer *writer);

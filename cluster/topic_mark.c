@@ -154,3 +154,23 @@ topic_place(struct colander_family *family, const char *topic,
     colander_buffer_release(&name);
     return code;
 }
+
+enum colander_code
+topic_check_place(struct colander_family *family, const char *topic,
+                  int32_t partition, int32_t count, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    for (int32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        int64_t offset;
+        bool found;
+
+        code = topic_place(family, topic, i, &offset, &found, err);
+        if (code == COLANDER_OK && found != (i == partition))
+            code = COLANDER_FAIL(err, COLANDER_CORRUPT,
+                                 "it has %srecords of partition %d of topic "
+                                 "'%s'",
+                                 found ? "" : "no ", (int)i, topic);
+    }
+    return code;
+}

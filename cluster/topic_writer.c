@@ -241,6 +241,12 @@ topic_writer_close(struct topic_writer *writer)
     free(writer);
 }
 
+uint32_t
+topic_writer_partition_count(const struct topic_writer *writer)
+{
+    return (uint32_t)writer->partition_count;
+}
+
 const char *
 topic_writer_cluster(const struct topic_writer *writer)
 {

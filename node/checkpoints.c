@@ -2,6 +2,7 @@
 #include "node/checkpoints.h"
 
 #include "cluster/cluster.h"
+#include "cluster/topic.h"
 #include "core/array.h"
 #include "node/folder.h"
 
@@ -145,6 +146,38 @@ note_bad(struct checkpoints *checkpoints, uint64_t number,
     return code;
 }
 
+/* Checks what was restored to the folder. */
+static enum colander_code
+check_restored(const struct checkpoints *checkpoints, const char *path,
+               const struct colander_backup *restored,
+               struct colander_error *err)
+{
+    const struct cluster_family *family = checkpoints->family;
+    struct colander_options options;
+    struct colander_store *store;
+    struct colander_family *rows = NULL;
+    enum colander_code code;
+
+    if (family == NULL)
+        return COLANDER_OK;
+    colander_options_init(&options);
+    options.mode = COLANDER_OPEN_READ_ONLY;
+    code = colander_store_open(path, &options, &store, err);
+    if (code != COLANDER_OK)
+        return code;
+    code = colander_family_open(store, family->name, &rows, err);
+    if (code == COLANDER_OK)
+        code = topic_check_place(rows, family->topic,
+                                 (int32_t)checkpoints->partition,
+                                 (int32_t)family->partition_count, err);
+    colander_family_close(rows);
+    (void)!colander_store_close(store, NULL); /* has no handles */
+    if (code != COLANDER_OK)
+        colander_error_context(err, "checkpoint at offset %" PRIu64,
+                               restored->number - 1);
+    return code;
+}
+
 enum colander_code
 checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,
                     const char *path, const atomic_bool *is_stopped,
@@ -171,6 +204,8 @@ checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,
             return code;
         made = cluster_restore(checkpoints->address, number, path, is_stopped,
                                &restored, &damage);
+        if (made == COLANDER_OK)
+            made = check_restored(checkpoints, path, &restored, &damage);
         if (made == COLANDER_OK)
             (void)snprintf(line, sizeof(line),
                            "restored the checkpoint at offset %" PRIu64,

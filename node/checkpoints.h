@@ -4,7 +4,8 @@
  * A checkpoint is a backup. Its number is one more than the records that are
  * certainly in it, so the newest has the highest.
  *
- * One that cannot be restored as it is damaged is not tried again. The next one
+ * One that cannot be restored as it is damaged, or is of another partition, is
+ * not tried again. The next one
  * that is made does not rely on objects that are there: it may have the number
  * of the damaged one, and is then the one that is restored.
  *
@@ -15,6 +16,7 @@
 #ifndef NODE_CHECKPOINTS_H
 #define NODE_CHECKPOINTS_H
 
+#include "cluster/definition.h"
 #include "columns/columns.h"
 
 #include <pthread.h>
@@ -26,9 +28,11 @@ struct checkpoint {
 };
 
 struct checkpoints {
-    char *address;            /* of the backups; owned */
-    pthread_mutex_t lock;     /* of what follows */
-    struct checkpoint *items; /* those there are */
+    char *address;                       /* of the backups; owned */
+    const struct cluster_family *family; /* borrowed; NULL: of any store */
+    uint32_t partition;                  /* of it */
+    pthread_mutex_t lock;                /* of what follows */
+    struct checkpoint *items;            /* those there are */
     size_t count;
     size_t capacity;
     bool is_listed;
@@ -38,7 +42,7 @@ struct checkpoints {
     size_t bad_capacity;
 };
 
-/* The caller sets the address. */
+/* The caller sets the address, and of which partition they are. */
 void checkpoints_init(struct checkpoints *checkpoints);
 
 void checkpoints_release(struct checkpoints *checkpoints);
@@ -61,8 +65,8 @@ typedef void checkpoints_say(void *context, const char *line);
 
 /*
  * Restores to the folder `path`, which is replaced, the newest that has a
- * number above `above` and is not damaged. *found: there is one. The flag ends
- * it with CANCELLED.
+ * number above `above`, is not damaged, and is of the partition. *found: there
+ * is one. The flag ends it with CANCELLED.
  */
 COLANDER_CHECKED enum colander_code
 checkpoints_restore(struct checkpoints *checkpoints, uint64_t above,

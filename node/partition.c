@@ -728,6 +728,8 @@ prepare(struct partition *partition, struct colander_error *err)
     partition->state.family = family->name;
     partition->state.number = setup->number;
     partition->state.applied = -1;
+    partition->checkpoints.family = family;
+    partition->checkpoints.partition = setup->number;
     code = cluster_partition_address(setup->cluster, folder, setup->number,
                                      &partition->checkpoints.address, err);
     if (code == COLANDER_OK)

@@ -31,6 +31,12 @@ cluster_load_open(struct cluster_load *load, const struct arguments *arguments,
                   struct load_request *asked, struct broker_options *brokers,
                   struct colander_error *err);
 
+/* Fails with INVALID if the topic has another number of partitions than the
+ * family. */
+COLANDER_CHECKED enum colander_code
+cluster_load_check(const struct cluster_load *load, uint32_t partition_count,
+                   struct colander_error *err);
+
 void cluster_load_release(struct cluster_load *load);
 
 #endif

@@ -90,6 +90,22 @@ cluster_load_open(struct cluster_load *load, const struct arguments *arguments,
     return code;
 }
 
+enum colander_code
+cluster_load_check(const struct cluster_load *load, uint32_t partition_count,
+                   struct colander_error *err)
+{
+    const struct cluster_family *family = &load->family;
+
+    if (partition_count == family->partition_count)
+        return COLANDER_OK;
+    return COLANDER_FAIL(
+        err, COLANDER_INVALID,
+        "topic '%s' has %" PRIu32 " partitions, and family '%s' is defined "
+        "with %" PRIu32 ", which nodes read: make it again with as many, or "
+        "define another family for it",
+        family->topic, partition_count, family->name, family->partition_count);
+}
+
 void
 cluster_load_release(struct cluster_load *load)
 {

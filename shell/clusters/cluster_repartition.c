@@ -14,6 +14,7 @@
 
 #include "loading/load.h"
 #include "node/node.h"
+#include "shell/text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -138,8 +139,10 @@ check_late(const struct repartition *job, struct colander_error *err)
     return code;
 }
 
-/* Creates the topic, or looks at it. *is_empty: it never had records. If some
- * were removed, it would not begin with the rows (node/partition.c). */
+/* Creates the topic, or looks at it. *is_empty: it never had records, and, if
+ * it was not asked for, is new: another process may be about to send to one
+ * that is there. If some were removed, it would not begin with the rows
+ * (node/partition.c). */
 static enum colander_code
 try_topic(const struct repartition *job, const char *topic, bool *is_empty,
           struct colander_error *err)
@@ -153,11 +156,13 @@ try_topic(const struct repartition *job, const char *topic, bool *is_empty,
         address_topic(job, topic, &brokers, &address, err);
 
     wanted.partition_count = job->options->partition_count;
-    *is_empty = true;
+    *is_empty = false;
     if (code == COLANDER_OK)
         code = topic_create(&brokers, &wanted, &made, err);
     if (code == COLANDER_OK)
         code = read_ends(job, topic, &ends, err);
+    if (code == COLANDER_OK)
+        *is_empty = made.is_new || job->options->topic != NULL;
     for (size_t i = 0; i < ends.count; i++)
         *is_empty = *is_empty && ends.items[i].high == 0;
     free(ends.items);
@@ -287,6 +292,32 @@ make_partitions(struct repartition *job, struct colander_error *err)
 
 /* ----------------------------------------------------------------- rows --- */
 
+/* Fails if the row has the key of the one before: they are in two partitions.
+ */
+static enum colander_code
+check_key(const struct repartition *job, struct colander_slice key,
+          struct colander_buffer *before, struct colander_error *err)
+{
+    struct colander_buffer text = COLANDER_BUFFER_EMPTY;
+    enum colander_code code = COLANDER_OK;
+
+    if (job->row_count > 0 &&
+        colander_slice_equal(colander_buffer_slice(before), key)) {
+        code = text_append_key(&text, key, err);
+        if (code == COLANDER_OK)
+            code = COLANDER_FAIL(
+                err, COLANDER_INVALID,
+                "key %.*s has rows in several partitions, of which one would "
+                "be left: writers have not chosen the partition by the key. "
+                "Delete the others where they are, and try again",
+                (int)text.size, (const char *)text.data);
+        colander_buffer_release(&text);
+        return code;
+    }
+    colander_buffer_clear(before);
+    return colander_buffer_append(before, key.data, key.size, err);
+}
+
 /* Sends a row, with the text of its key by which it has its partition. */
 static enum colander_code
 send_row(struct repartition *job, struct topic_writer *writer,
@@ -316,6 +347,7 @@ send_rows(struct repartition *job, struct topic_writer *writer,
     struct colander_store *store = node_store(job->node);
     struct colander_buffer record = COLANDER_BUFFER_EMPTY;
     struct colander_buffer key = COLANDER_BUFFER_EMPTY;
+    struct colander_buffer before = COLANDER_BUFFER_EMPTY;
     struct colander_family *family = NULL;
     struct colander_cursor *cursor = NULL;
     struct colander_result row;
@@ -328,12 +360,15 @@ send_rows(struct repartition *job, struct topic_writer *writer,
     while (code == COLANDER_OK && is_row) {
         code = colander_cursor_next(cursor, &is_row, &row, err);
         if (code == COLANDER_OK && is_row)
+            code = check_key(job, row.key, &before, err);
+        if (code == COLANDER_OK && is_row)
             code = send_row(job, writer, &row, &record, &key, err);
     }
     colander_cursor_close(cursor);
     colander_family_close(family);
     colander_buffer_release(&record);
     colander_buffer_release(&key);
+    colander_buffer_release(&before);
     return code == COLANDER_OK ? topic_writer_flush(writer, err) : code;
 }
 
@@ -363,11 +398,13 @@ send_all(struct repartition *job, struct colander_error *err)
 
 /* ----------------------------------------------------------- definition --- */
 
-/* Defines the next generation: its topic is whole where it ends now. */
+/* Defines the next generation: its topic is whole where it ends now. Fails if
+ * it has other records than those that were sent. */
 static enum colander_code
 define(struct repartition *job, struct colander_error *err)
 {
     struct ends ends = {NULL, 0};
+    uint64_t count = 0;
     enum colander_code code = read_ends(job, job->topic, &ends, err);
 
     for (size_t i = 0; i < ends.count && code == COLANDER_OK; i++) {
@@ -375,7 +412,17 @@ define(struct repartition *job, struct colander_error *err)
 
         (void)snprintf(text, sizeof(text), "%" PRId64, ends.items[i].high);
         code = cluster_texts_add(&job->whole, text, err);
+        count += (uint64_t)ends.items[i].high;
     }
+    if (code == COLANDER_OK &&
+        (ends.count != job->after.partition_count || count != job->row_count))
+        code = COLANDER_FAIL(
+            err, COLANDER_BUSY,
+            "topic '%s' has %" PRIu64 " records in %zu partitions, not %" PRIu64
+            " in %" PRIu32 ": another process makes it at the same time. Run "
+            "one at a time, with another topic",
+            job->topic, count, ends.count, job->row_count,
+            job->after.partition_count);
     free(ends.items);
     job->after.whole = job->whole;
     return code == COLANDER_OK

@@ -18,8 +18,10 @@ struct part {
     char *name;                    /* FAMILY/0017 */
     struct cluster_reader *reader; /* NULL: there is no checkpoint */
     struct colander_store *store;
-    int64_t applied; /* the first offset that it has not */
-    int64_t made;    /* when, in seconds since 1970 */
+    const struct cluster_family *family; /* borrowed while it is opened */
+    uint32_t number;                     /* of it */
+    int64_t applied;                     /* the first offset that it has not */
+    int64_t made;                        /* when, in seconds since 1970 */
 };
 
 struct cluster_store {
@@ -52,6 +54,29 @@ note_number(void *context, const struct cluster_backup *backup,
     return code;
 }
 
+/* Finds out how far the store is. Fails with CORRUPT if it is not of the
+ * partition. */
+static enum colander_code
+find_place(struct part *part, struct colander_error *err)
+{
+    const struct cluster_family *family = part->family;
+    const int32_t number = (int32_t)part->number;
+    struct colander_family *rows = NULL;
+    bool found = false;
+    enum colander_code code =
+        colander_family_open(part->store, family->name, &rows, err);
+
+    if (code == COLANDER_OK)
+        code = topic_check_place(rows, family->topic, number,
+                                 (int32_t)family->partition_count, err);
+    if (code == COLANDER_OK)
+        code = topic_place(rows, family->topic, number, &part->applied, &found,
+                           err);
+    part->made = cluster_reader_made(part->reader);
+    colander_family_close(rows);
+    return code;
+}
+
 /* Opens the checkpoint at an address as a store. */
 static enum colander_code
 open_checkpoint(struct cluster_store *store, struct part *part,
@@ -68,6 +93,13 @@ open_checkpoint(struct cluster_store *store, struct part *part,
     options.remote = cluster_reader_files(part->reader);
     code = colander_store_open(cluster_reader_path(part->reader), &options,
                                &part->store, err);
+    if (code == COLANDER_OK) {
+        code = find_place(part, err);
+        if (code != COLANDER_OK) {
+            (void)!colander_store_close(part->store, NULL);
+            part->store = NULL;
+        }
+    }
     if (code != COLANDER_OK) {
         cluster_reader_close(part->reader);
         part->reader = NULL;
@@ -105,23 +137,6 @@ open_older(struct cluster_store *store, struct part *part, const char *address,
 }
 
 static enum colander_code
-find_place(struct part *part, const struct cluster_family *family,
-           uint32_t number, struct colander_error *err)
-{
-    struct colander_family *rows = NULL;
-    bool found = false;
-    enum colander_code code =
-        colander_family_open(part->store, family->name, &rows, err);
-
-    if (code == COLANDER_OK)
-        code = topic_place(rows, family->topic, (int32_t)number, &part->applied,
-                           &found, err);
-    part->made = cluster_reader_made(part->reader);
-    colander_family_close(rows);
-    return code;
-}
-
-static enum colander_code
 open_part(struct cluster_store *store, struct cluster *cluster,
           const struct cluster_family *family, uint32_t number,
           struct colander_error *err)
@@ -136,7 +151,7 @@ open_part(struct cluster_store *store, struct cluster *cluster,
     if (code != COLANDER_OK)
         return code;
     part = &store->parts[store->count++];
-    memset(part, 0, sizeof(*part));
+    *part = (struct part){.family = family, .number = number};
     if (asprintf(&part->name, "%s/%04" PRIu32,
                  cluster_family_folder(family, folder), number) < 0) {
         part->name = NULL;
@@ -152,8 +167,6 @@ open_part(struct cluster_store *store, struct cluster *cluster,
         else if (code != COLANDER_OK)
             (void)COLANDER_FAIL(err, code, "%s", damage.message);
     }
-    if (code == COLANDER_OK && part->store != NULL)
-        code = find_place(part, family, number, err);
     if (code == COLANDER_OK &&
         part->applied < cluster_family_whole(family, number))
         code =

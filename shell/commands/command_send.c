@@ -230,6 +230,10 @@ open_load(struct send_command *command, const struct arguments *arguments,
     if (code == COLANDER_OK)
         code =
             topic_writer_open(&command->brokers.options, &command->writer, err);
+    if (code == COLANDER_OK && command->cluster.topic != NULL)
+        code = cluster_load_check(&command->cluster,
+                                  topic_writer_partition_count(command->writer),
+                                  err);
     if (code == COLANDER_OK)
         code = open_family(command, command->brokers.options.address, err);
     if (code == COLANDER_OK)

@@ -138,6 +138,12 @@ done
 run 4 find "$cluster" rows --count
 says_some 'partition rows/0001: .*is damaged'
 
+# --- checkpoints of one partition are where those of another were
+rm -r "$work/objects/partitions/rows/0001"
+cp -r "$work/objects/partitions/rows/0000" "$work/objects/partitions/rows/0001"
+run 4 find "$cluster" rows --count
+says_some "partition rows/0001: it has records of partition 0 of topic 'c.rows'$"
+
 # --- no broker answers
 rm -r "$work/objects/partitions/rows/0001"
 stop_brokers

@@ -426,6 +426,38 @@ PLACE_TEST(damage_of_any_object_is_named_and_survived)
     }
 }
 
+/* Objects were copied from one place to another. */
+PLACE_TEST(checkpoints_of_another_partition_are_named_and_not_taken)
+{
+    struct node *node = open_node(place);
+
+    put_rows(place, 0, 200, 1);
+    await(node, 200);
+    OK(node_close(node, why()));
+    command("cd %s/objects/partitions/rows && mv 0000 x && mv 0001 0000 && "
+            "mv x 0001",
+            place->folder);
+    said[0] = '\0';
+    node = open_anew(place);
+    await(node, 200);
+    assert_rows(node, 200, 1);
+    assert_non_null(strstr(said, "rows/0000: checkpoint at offset 67: it has "
+                                 "no records of partition 0 of topic 'p'"));
+    assert_non_null(strstr(said, "rows/0001: checkpoint at offset 67: it has "
+                                 "records of partition 0 of topic 'p'"));
+    assert_non_null(strstr(said, "rows/0002: restored the checkpoint"));
+    put_rows(place, 0, 200, 2);
+    await(node, 400);
+    OK(node_close(node, why())); /* the checkpoints that it makes are its own */
+    said[0] = '\0';
+    node = open_anew(place);
+    await(node, 400);
+    assert_rows(node, 200, 2);
+    assert_non_null(strstr(said, "rows/0000: restored the checkpoint"));
+    assert_non_null(strstr(said, "rows/0001: restored the checkpoint"));
+    OK(node_close(node, why()));
+}
+
 /* ------------------------------------------------------------ leftovers --- */
 
 /* A node that comes back has stores that others own by now. It gives them up
