@@ -138,8 +138,8 @@ topic_check_place(struct colander_family *family, const char *topic,
 struct topic_reader_state {
     uint64_t partition_count;
     uint64_t lag;    /* records that brokers have after the last one read */
-    int64_t next;    /* the offset after the one that was returned last,
-                          * if one partition is read; 0: none was */
+    int64_t next;    /* the offset after the one that was returned last, if
+                      * one partition is read; 0: none was */
     int64_t end;     /* likewise, the one after the last that brokers have */
     bool is_cut_off; /* no broker answers */
     uint64_t sent_twice; /* records of a resumed load that were there already */
