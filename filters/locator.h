@@ -128,9 +128,8 @@ locator_hashes(const struct locator_shape *shape, struct colander_slice block,
 
 /* ----------------------------------- for locator_build and locator_find --- */
 
-/* A list consists of coarse units if these hold on average more fine ones than
- * LOCATOR_DENSE, or more than one of LOCATOR_COMMON units holds the value. */
-#define LOCATOR_DENSE 2
+/* A list consists of coarse units if more than one of this many fine units
+ * holds the value. */
 #define LOCATOR_COMMON 16
 
 /* Values in place of a length, for lists that are stored after the values and

@@ -23,12 +23,11 @@
 #define SEEN_BITS 12
 
 /* Recently seen values, in a table that fits the L1 cache: the last entry of
- * each; the number of rows and units that it was added for, until it became
- * frequent; then how its rows are distributed. */
+ * each; the number of rows that it was added for, until it became frequent;
+ * then which of its rows are added. */
 struct entry_seen {
     uint64_t entries[1u << SEEN_BITS];
     uint8_t rows[1u << SEEN_BITS]; /* 0: none */
-    uint8_t units[1u << SEEN_BITS];
 };
 
 /* Values that replace the number of rows. */
@@ -89,13 +88,12 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
         (size_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SEEN_BITS));
     uint64_t *seen = &table->entries[slot];
     uint8_t *rows = &table->rows[slot];
-    uint8_t *units = &table->units[slot];
     const uint64_t other = *seen ^ *entry; /* the bits that differ */
     const bool is_same_unit = other >> list->coarse_shift == 0;
 
     if (*rows == 0 || other > ROW_MASK) {
         *seen = *entry;
-        *rows = *units = 1;
+        *rows = 1;
         return true;
     }
     if (other == 0 || (is_same_unit && *rows == SEEN_OMITTED))
@@ -108,10 +106,8 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
     *seen = *entry;
     if (*rows < SEEN_SPARSE) {
         ++*rows;
-        *units = (uint8_t)(*units + !is_same_unit);
         if (*rows == SEEN_SPARSE &&
-            (SEEN_SPARSE > LOCATOR_DENSE * *units ||
-             (*entry & ROW_MASK) < SEEN_SPARSE * LOCATOR_COMMON))
+            (*entry & ROW_MASK) < SEEN_SPARSE * LOCATOR_COMMON)
             *rows = SEEN_DENSE;
     }
     return true;
@@ -310,13 +306,14 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
 
 uint64_t
 entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
-                uint64_t most)
+                uint32_t row_count, uint64_t most)
 {
     const uint64_t first =
         locator_entry(hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
     const uint64_t last = first | ROW_MASK;
     uint64_t units = 0;
     uint64_t rows = 0;
+    bool is_whole = true;
     size_t low = 0;
     size_t high = list->count;
 
@@ -330,12 +327,19 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
     }
     for (; low < list->count && list->entries[low] <= last && rows <= most;
          low++) {
+        if ((list->entries[low] & ROW_MASK) == LOCATOR_ROWS_OMITTED) {
+            is_whole = false;
+            break;
+        }
         rows++;
         units += rows == 1 || (list->entries[low] ^ list->entries[low - 1]) >>
                                       list->coarse_shift !=
                                   0;
     }
-    return rows <= LOCATOR_SHORT_MAX ? rows : units << list->coarse_shift;
+    if (is_whole &&
+        (rows <= LOCATOR_SHORT_MAX || rows <= row_count / LOCATOR_COMMON))
+        return rows;
+    return units << list->coarse_shift;
 }
 
 uint64_t

@@ -254,7 +254,8 @@ count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
     const struct target *target = context;
 
-    return entry_list_rows(&target->rows->entries, hash, tag, most);
+    return entry_list_rows(&target->rows->entries, hash, tag,
+                           target->rows->row_count, most);
 }
 
 /* Writes the keys of all rows or, if a unit has more than one, the anchors. */

@@ -256,12 +256,6 @@ put_long_list(struct builder *builder, bool is_fine, uint32_t count,
                                   sizeof(lists->bytes.size), err);
 }
 
-static uint32_t
-least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Writes the units of a value that has too many for a short list. */
 static enum colander_code
 put_many(struct builder *builder, const uint64_t *entries, size_t count,
@@ -270,8 +264,7 @@ put_many(struct builder *builder, const uint64_t *entries, size_t count,
     const uint32_t unit_rows = builder->shape->coarse;
     uint32_t rows = count_rows(entries, count);
     uint32_t coarse = collect_coarse(builder->units, entries, count, unit_rows);
-    uint32_t fine_max =
-        least(LOCATOR_DENSE * coarse, builder->fine_units / LOCATOR_COMMON);
+    const uint32_t fine_max = builder->fine_units / LOCATOR_COMMON;
 
     if (may_be_fine) {
         uint32_t fine = collect_fine(builder->units, fine_max + 1, entries,

@@ -368,9 +368,10 @@ give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
     part->stream.key = row->key;
     part->stream.number = part->part->first_row + taken;
     *is_given = row->is_visible && stream_has_key(find, row->key);
-    if (*is_given && (part->is_long || part->are_doubtful))
-        code = stream_evaluate(find, row->value, is_given, err);
-    if (*is_given && part->are_doubtful) { /* it will be counted again */
+    if (!*is_given || !(part->is_long || part->are_doubtful))
+        return code;
+    code = stream_evaluate(find, row->value, is_given, err);
+    if (*is_given) { /* it is read once, and counted when it is verified */
         find->request->explain->rows_read--;
         find->request->explain->bytes_read -= row->value.size;
     }

@@ -6,10 +6,10 @@
 #include "core/array.h"
 #include "filters/order/order_code.h"
 
-/* More are not worth the search: values of the list, and groups if less than
- * one of so many is out of the range. */
+/* More are not worth the search: values of the list, and groups and items if
+ * less than one of so many is out of the range. */
 #define VALUES_MAX 4096
-#define GROUPS_LEFT 8
+#define LEFT 8
 
 static enum colander_code
 fail_damaged(struct colander_error *err)
@@ -147,6 +147,12 @@ add_items(struct order_answer *answer, const struct order_entries *entries,
         answer->item_count += order_entry_count(entries, i);
 }
 
+static bool
+are_nearly_all(uint64_t some, uint64_t all)
+{
+    return some > all - all / LEFT;
+}
+
 /* Sets the answer to the values and groups in its range. */
 static void
 answer_lists(struct order_answer *answer)
@@ -167,13 +173,16 @@ answer_lists(struct order_answer *answer)
     answer->where = ORDER_COLUMN;
     if (answer->end_value < answer->first_value ||
         answer->end_group < answer->first_group || /* it is damaged, */
-        answer->end_value - answer->first_value > VALUES_MAX ||
-        answer->end_group - answer->first_group >
-            groups->count - groups->count / GROUPS_LEFT)
-        return; /* or this is too much */
+        answer->end_value - answer->first_value > VALUES_MAX)
+        return; /* or these are too many */
     add_items(answer, values, answer->first_value, answer->end_value);
     add_items(answer, groups, answer->first_group, answer->end_group);
-    answer->where = answer->item_count > 0 ? ORDER_LISTS : ORDER_NOWHERE;
+    if (answer->item_count == 0)
+        answer->where = ORDER_NOWHERE;
+    else if (!are_nearly_all(answer->end_group - answer->first_group,
+                             groups->count) ||
+             !are_nearly_all(answer->item_count, answer->column.item_count))
+        answer->where = ORDER_LISTS;
 }
 
 enum colander_code

@@ -161,7 +161,7 @@ load(struct experiment *it, const char *path)
     bench_make_wide_rows(it->rows, 0, it->rows, bench_store_put, &it->store);
     bench_store_settle(&it->store);
     (void)snprintf(below, sizeof(below), "%s/index", path);
-    it->index = bench_rocksdb_open(below, true);
+    it->index = bench_rocksdb_open(below, true, 0);
     bench_progress("loading the index");
     bench_make_wide_rows(it->rows, 0, it->rows, bench_rocksdb_put, it->index);
     bench_rocksdb_flush(it->index);

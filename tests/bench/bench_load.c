@@ -72,7 +72,7 @@ static double
 put(const struct experiment *it, const char *path)
 {
     const struct bench_rows *rows = &it->rows;
-    struct bench_rocksdb *db = bench_rocksdb_open(path, false);
+    struct bench_rocksdb *db = bench_rocksdb_open(path, false, 0);
     double start;
 
     (void)bench_lines_parse(it->earlier_path, it->work.key_name,

@@ -25,6 +25,9 @@
 #include "bench_report.h"
 #include "bench_work.h"
 
+/* Bytes that each peer has in memory of what it has on disk. */
+#define BENCH_PEER_CACHE ((size_t)256 << 20)
+
 /* How rows are found; `number` identifies the ways of a single peer. */
 struct bench_peer_way {
     const char *name; /* of the peer in this way, in tables */

@@ -31,12 +31,15 @@ open_peer(const char *directory, const struct bench_work *work,
           const struct bench_peer_way *way, const char **reason)
 {
     struct peer *peer = bench_allocate(1, sizeof(*peer));
+    struct colander_options options;
 
     (void)reason;
     (void)snprintf(version, sizeof(version), "Colander %s", colander_version());
     peer->work = work;
     peer->is_bulk = way->number == BULK;
-    bench_store_open(&peer->store, directory, NULL, NULL);
+    colander_options_init(&options);
+    options.cache_size = BENCH_PEER_CACHE;
+    bench_store_open(&peer->store, directory, &options, NULL);
     return peer;
 }
 

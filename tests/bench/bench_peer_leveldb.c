@@ -9,7 +9,6 @@
 #include <leveldb/c.h>
 #include <stdlib.h>
 
-#define CACHE_SIZE ((size_t)64 << 20) /* as Colander's */
 #define BUFFER_SIZE ((size_t)64 << 20)
 
 struct peer {
@@ -48,7 +47,7 @@ open_peer(const char *directory, const struct bench_work *work,
     (void)snprintf(version, sizeof(version), "LevelDB %d.%d",
                    leveldb_major_version(), leveldb_minor_version());
     peer->work = work;
-    peer->cache = leveldb_cache_create_lru(CACHE_SIZE);
+    peer->cache = leveldb_cache_create_lru(BENCH_PEER_CACHE);
     peer->options = leveldb_options_create();
     leveldb_options_set_create_if_missing(peer->options, 1);
     leveldb_options_set_cache(peer->options, peer->cache);

@@ -30,7 +30,8 @@ open_peer(const char *directory, const struct bench_work *work,
     (void)reason;
     peer->work = work;
     peer->indexes = way->indexes;
-    peer->db = bench_rocksdb_open(directory, way->indexes != BENCH_PEER_NONE);
+    peer->db = bench_rocksdb_open(directory, way->indexes != BENCH_PEER_NONE,
+                                  BENCH_PEER_CACHE);
     bench_rocksdb_leave_out(peer->db, work->key_name);
     if (way->indexes == BENCH_PEER_ONE)
         bench_rocksdb_index_column(peer->db, work->chosen);

@@ -20,7 +20,7 @@ local transaction = 1000
 box.cfg {
     work_dir = folder, log = "log",
     vinyl_memory = 256 * 1024 * 1024,
-    vinyl_cache = 64 * 1024 * 1024,
+    vinyl_cache = 256 * 1024 * 1024,
     wal_mode = "write", checkpoint_interval = 0,
 }
 

@@ -45,11 +45,11 @@ check(char *message)
         bench_fail("rocksdb", message);
 }
 
-/* The defaults of core/engine/open.cc that matter here. If the 64 MiB of cache
+/* The defaults of core/engine/open.cc that matter here. If a cache of 64 MiB
  * had its usual 64 parts, the Bloom filter of an SST would hardly fit into one,
  * and would be read from disk for every row. */
 static rocksdb_options_t *
-options_create(void)
+options_create(size_t cache_size)
 {
     rocksdb_options_t *plain = rocksdb_options_create();
     rocksdb_options_t *options = rocksdb_options_create();
@@ -77,7 +77,7 @@ options_create(void)
                 "filter_policy=bloomfilter:10:false}",
                 cores < 2 ? 2 : cores, (size_t)ours.write_buffer_size,
                 (size_t)ours.write_buffer_size, 1.0 / 64,
-                (size_t)ours.cache_size);
+                cache_size != 0 ? cache_size : (size_t)ours.cache_size);
     rocksdb_get_options_from_string(plain, (const char *)text.data, options,
                                     &message);
     check(message);
@@ -87,14 +87,14 @@ options_create(void)
 }
 
 struct bench_rocksdb *
-bench_rocksdb_open(const char *path, bool has_index)
+bench_rocksdb_open(const char *path, bool has_index, size_t cache_size)
 {
     static const char *const names[FAMILIES] = {"default", "entries"};
     struct bench_rocksdb *it = bench_allocate(1, sizeof(*it));
     const rocksdb_options_t *each[FAMILIES];
     char *message = NULL;
 
-    it->options = options_create();
+    it->options = options_create(cache_size);
     it->family_count = has_index ? FAMILIES : 1;
     each[ROWS] = each[ENTRIES] = it->options;
     it->db = rocksdb_open_column_families(it->options, path, it->family_count,

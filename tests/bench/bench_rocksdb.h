@@ -12,10 +12,12 @@
 
 struct bench_rocksdb;
 
-/* Creates a database with Colander's default settings, with or without the
- * index. An entry is a value, the column and the key, so that the rows with a
- * value in one column are a range, and so are those with it in any column. */
-struct bench_rocksdb *bench_rocksdb_open(const char *path, bool has_index);
+/* Creates a database with Colander's default settings, but for the bytes of its
+ * cache if these are not 0, and with or without the index. An entry is a value,
+ * the column and the key, so that the rows with a value in one column are a
+ * range, and so are those with it in any column. */
+struct bench_rocksdb *bench_rocksdb_open(const char *path, bool has_index,
+                                         size_t cache_size);
 void bench_rocksdb_close(struct bench_rocksdb *it);
 
 /* Limits the index to this column and others set this way; otherwise it has all

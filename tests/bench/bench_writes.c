@@ -92,7 +92,7 @@ write_into_rocksdb(const struct writing *writing, const struct bench_rows *rows,
                    const char *path, double times[BENCH_TIMES])
 {
     const double opened = bench_now();
-    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->has_index);
+    struct bench_rocksdb *it = bench_rocksdb_open(path, writing->has_index, 0);
     const double processor = bench_processor_now();
     const double start = bench_now();
 

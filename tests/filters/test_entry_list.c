@@ -114,22 +114,31 @@ TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
 
 TEST(rows_are_counted_up_to_as_many_as_asked_for)
 {
+    const uint32_t row_count = 64000;
     struct entry_list list;
 
     assert_int_equal(entry_list_init(&list, 40, COARSE, NULL), COLANDER_OK);
-    for (uint32_t row = 0; row < 64000; row += 64) {
+    for (uint32_t row = 0; row < row_count; row += 64) {
         if (row < 6400)
             OK(entry_list_add(&list, hash_of(1), 0, row, NULL));
         OK(entry_list_add(&list, hash_of(2), 0, row, NULL));
+        for (uint32_t i = 0; i < 8; i++)
+            OK(entry_list_add(&list, hash_of(3), 0, row + i, NULL));
     }
     assert_int_equal(entry_list_sort(&list, NULL), COLANDER_OK);
-    assert_int_equal(entry_list_rows(&list, hash_of(1), 0, 10), 11);
-    assert_int_equal(entry_list_rows(&list, hash_of(1), 0, UINT64_MAX), 100);
-    assert_int_equal(entry_list_rows(&list, hash_of(1), 1, UINT64_MAX), 0);
-    /* a long list has units */
-    assert_in_range(entry_list_rows(&list, hash_of(2), 0, 500), 501,
-                    501 * COARSE);
-    assert_int_equal(entry_list_rows(&list, hash_of(2), 0, UINT64_MAX),
+    assert_int_equal(entry_list_rows(&list, hash_of(1), 0, row_count, 10), 11);
+    assert_int_equal(
+        entry_list_rows(&list, hash_of(1), 0, row_count, UINT64_MAX), 100);
+    assert_int_equal(
+        entry_list_rows(&list, hash_of(1), 1, row_count, UINT64_MAX), 0);
+    assert_int_equal(
+        entry_list_rows(&list, hash_of(2), 0, row_count, UINT64_MAX), 1000);
+    /* lists of so many rows have units */
+    assert_int_equal(entry_list_rows(&list, hash_of(2), 0,
+                                     1000 * LOCATOR_COMMON - 1, UINT64_MAX),
                      1000 * COARSE);
+    assert_int_equal(
+        entry_list_rows(&list, hash_of(3), 0, row_count, UINT64_MAX),
+        1000 * COARSE);
     entry_list_release(&list);
 }

@@ -104,8 +104,7 @@ model_find(const struct locator_shape *shape, const struct entries *entries,
         answer->rows += units * shape->fine < shape->row_count
                             ? units * shape->fine
                             : shape->row_count;
-    } else if (shape->fine < shape->coarse && units <= 2 * coarse &&
-               units <= fine / LOCATOR_COMMON) {
+    } else if (shape->fine < shape->coarse && units <= fine / LOCATOR_COMMON) {
         answer->units += model_units(shape, shape->fine, has, found);
         answer->rows += rows;
     } else if (coarse * 8 >= all * 7) {

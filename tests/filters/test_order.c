@@ -491,6 +491,24 @@ ORDER_TEST(groups_keep_within_their_budget)
     assert_in_range(block_bytes(), 2 * ROWS, 4 * ROWS + 1000);
 }
 
+/* All groups are those of the values that few rows have. */
+ORDER_TEST(a_range_without_the_value_of_most_rows_is_in_lists)
+{
+    struct counts counts;
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++)
+        add(0, row,
+            colander_integer(row % 20 == 0 ? 1 + (int64_t)below(1u << 30) : 0));
+    finish(ROWS);
+    counts = count_between(0, colander_integer(1), colander_integer(1 << 30));
+    assert_int_equal(counts.where, ORDER_LISTS);
+    assert_in_range(counts.read, ROWS / 20, ROWS / 20 + 2 * ORDER_GROUP);
+    counts = count_between(0, colander_integer(0), colander_integer(1 << 30));
+    assert_int_equal(counts.where, ORDER_COLUMN);
+}
+
 /* The least and the greatest value are known without any budget. */
 ORDER_TEST(columns_without_a_budget_know_their_ends)
 {

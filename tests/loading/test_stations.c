@@ -381,7 +381,7 @@ FIXTURE_TEST(ranges_and_order_are_those_of_the_columns)
            "of %d rows or more\n",
            it.cost_sum / it.cost_count, it.cost_count, MANY);
 #ifdef COLANDER_FILTERS
-    assert_true(it.cost_sum < 20 * it.cost_count); /* without orders 93 */
+    assert_true(it.cost_sum < 3 * it.cost_count); /* without orders 93 */
 #endif
     stations_release(&it);
 }
