@@ -5,11 +5,10 @@
  * `tag`. A locator keeps the first `hash_bits` bits of every hash, and for each
  * (hash, tag) a list of rows in the shortest of these forms:
  *     gaps between units of `fine` rows
- *     if there are several in a unit of `coarse` rows: gaps between coarse
+ *     if more than one of LOCATOR_COMMON fine units has it: gaps between coarse
  *     units, or a bitmap of them
  *     if nearly all coarse units have one: only that fact (*everywhere*)
- * With `fine` 1 a value leads to its exact rows, unless these lie close
- * together or so numerous that reading all rows between them costs no more.
+ * With `fine` 1 a value leads to its exact rows, unless these are that many.
  *
  * Entries form groups by the first `group_bits` bits of their hash, and groups
  * form blocks. A lookup reads one block and decodes one group. All hashes of a

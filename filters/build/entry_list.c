@@ -23,22 +23,25 @@
 #define SEEN_BITS 12
 
 /* Recently seen values, in a table that fits the L1 cache: the last entry of
- * each; the number of rows that it was added for, until it became frequent;
- * then which of its rows are added. */
+ * each; the number of rows that it was added for, until it became frequent; and
+ * how many other values it outlives, more for each row that has it. */
 struct entry_seen {
     uint64_t entries[1u << SEEN_BITS];
-    uint8_t rows[1u << SEEN_BITS]; /* 0: none */
+    uint16_t rows[1u << SEEN_BITS]; /* 0: none */
+    uint8_t lives[1u << SEEN_BITS];
 };
+
+#define SEEN_LIVES_MAX 8
 
 /* Values that replace the number of rows. */
 enum {
-    SEEN_SPARSE = LOCATOR_SHORT_MAX + 1, /* every row is added */
-    SEEN_DENSE,                          /* only the first row of each coarse
-                                          * unit is added, */
-    SEEN_OMITTED,                        /* and others there were omitted */
+    SEEN_DENSE = UINT16_MAX - 1, /* only the first row of each coarse unit is
+                                  * added, */
+    SEEN_OMITTED,                /* and others there were omitted */
 };
 
-_Static_assert(SEEN_OMITTED <= UINT8_MAX, "rows are counted in bytes");
+/* Before this row it is not known which values are frequent. */
+#define SEEN_ROWS_MIN ((uint32_t)1 << 14)
 
 enum colander_code
 entry_list_init(struct entry_list *list, uint32_t hash_bits, uint32_t coarse,
@@ -87,13 +90,20 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
     size_t slot =
         (size_t)((value * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - SEEN_BITS));
     uint64_t *seen = &table->entries[slot];
-    uint8_t *rows = &table->rows[slot];
+    uint16_t *rows = &table->rows[slot];
+    uint8_t *lives = &table->lives[slot];
     const uint64_t other = *seen ^ *entry; /* the bits that differ */
     const bool is_same_unit = other >> list->coarse_shift == 0;
+    const uint32_t row = (uint32_t)(*entry & ROW_MASK);
 
+    if (*rows != 0 && other > ROW_MASK && *lives > 0) {
+        --*lives;
+        return true;
+    }
     if (*rows == 0 || other > ROW_MASK) {
         *seen = *entry;
         *rows = 1;
+        *lives = 0;
         return true;
     }
     if (other == 0 || (is_same_unit && *rows == SEEN_OMITTED))
@@ -104,12 +114,12 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
         return true;
     }
     *seen = *entry;
-    if (*rows < SEEN_SPARSE) {
+    *lives = (uint8_t)(*lives + (*lives < SEEN_LIVES_MAX));
+    if (*rows < SEEN_DENSE - 1)
         ++*rows;
-        if (*rows == SEEN_SPARSE &&
-            (*entry & ROW_MASK) < SEEN_SPARSE * LOCATOR_COMMON)
-            *rows = SEEN_DENSE;
-    }
+    if (*rows < SEEN_DENSE && row >= SEEN_ROWS_MIN &&
+        (uint64_t)*rows * LOCATOR_COMMON > row)
+        *rows = SEEN_DENSE;
     return true;
 }
 
@@ -306,7 +316,7 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
 
 uint64_t
 entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
-                uint32_t row_count, uint64_t most)
+                uint32_t listed_max, uint64_t most)
 {
     const uint64_t first =
         locator_entry(hash & ~UINT64_C(0) << (64 - list->hash_bits), tag, 0);
@@ -336,8 +346,7 @@ entry_list_rows(const struct entry_list *list, uint64_t hash, unsigned tag,
                                       list->coarse_shift !=
                                   0;
     }
-    if (is_whole &&
-        (rows <= LOCATOR_SHORT_MAX || rows <= row_count / LOCATOR_COMMON))
+    if (is_whole && (rows <= LOCATOR_SHORT_MAX || rows <= listed_max))
         return rows;
     return units << list->coarse_shift;
 }

@@ -59,11 +59,12 @@ entry_list_add_word(struct entry_list *list, uint64_t word_hash, unsigned tag,
 COLANDER_CHECKED enum colander_code entry_list_sort(struct entry_list *list,
                                                     struct colander_error *err);
 
-/* Returns about how many rows a locator of the sorted entries of `row_count`
- * rows leads to from this hash and tag; any number above `most` if they are
- * more, which takes no longer than to count `most`. */
+/* Returns about how many rows a locator of the sorted entries leads to from
+ * this hash and tag, where a long list of rows has at most `listed_max`; any
+ * number above `most` if they are more, which takes no longer than to count
+ * `most`. */
 uint64_t entry_list_rows(const struct entry_list *list, uint64_t hash,
-                         unsigned tag, uint32_t row_count, uint64_t most);
+                         unsigned tag, uint32_t listed_max, uint64_t most);
 
 /* Returns the number of different hashes. Requires a sorted list. */
 uint64_t entry_list_hashes(const struct entry_list *list);

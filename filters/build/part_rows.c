@@ -208,11 +208,24 @@ part_rows_add_values(struct part_rows *rows, struct colander_slice row,
 
 /* -------------------------------------------------------------- writing --- */
 
+/* Returns the number of rows in a unit of short lists. */
+static uint32_t
+choose_fine(const struct part_rows *rows)
+{
+    const uint32_t fine = rows->settings->options.rows_per_segment;
+
+    if (fine != COLANDER_SEGMENT_AUTO)
+        return fine;
+    return rows->key_bytes * AUTO_KEY_SHARE <= rows->row_bytes ? 1
+                                                               : AUTO_SEGMENT;
+}
+
 /* Where blocks of the rows are written. */
 struct target {
     const struct part_rows *rows;
     struct filter_writer *writer;
     uint64_t locator_size; /* so far */
+    uint32_t listed_max;   /* rows of a long list */
 };
 
 static enum colander_code
@@ -255,7 +268,7 @@ count_rows(void *context, uint64_t hash, unsigned tag, uint64_t most)
     const struct target *target = context;
 
     return entry_list_rows(&target->rows->entries, hash, tag,
-                           target->rows->row_count, most);
+                           target->listed_max, most);
 }
 
 /* Writes the keys of all rows or, if a unit has more than one, the anchors. */
@@ -292,7 +305,12 @@ write_orders(struct part_rows *rows, struct filter_writer *writer,
 {
     const uint64_t budget = (uint64_t)((double)rows->row_bytes *
                                        rows->settings->options.order_budget);
-    struct target target = {rows, writer, 0};
+    struct target target = {
+        .rows = rows,
+        .writer = writer,
+        .listed_max =
+            choose_fine(rows) == 1 ? rows->row_count / LOCATOR_COMMON : 0,
+    };
     const struct order_sink sink = {&target, count_rows, sink_order};
 
     if (rows->orders == NULL)
@@ -330,25 +348,13 @@ write_presence(const struct part_rows *rows, struct filter_part *part,
     return code;
 }
 
-/* Returns the number of rows in a unit of short lists. */
-static uint32_t
-choose_fine(const struct part_rows *rows)
-{
-    const uint32_t fine = rows->settings->options.rows_per_segment;
-
-    if (fine != COLANDER_SEGMENT_AUTO)
-        return fine;
-    return rows->key_bytes * AUTO_KEY_SHARE <= rows->row_bytes ? 1
-                                                               : AUTO_SEGMENT;
-}
-
 /* `added` entries were sorted. */
 static enum colander_code
 write_located(const struct part_rows *rows, size_t added,
               struct filter_part *part, struct filter_writer *writer,
               double *words_size, struct colander_error *err)
 {
-    struct target target = {rows, writer, 0};
+    struct target target = {.rows = rows, .writer = writer};
     enum colander_code code;
 
     part->shape.fine = choose_fine(rows);

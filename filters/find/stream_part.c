@@ -371,7 +371,7 @@ give_row(struct part_stream *part, bool *is_given, struct colander_error *err)
     if (!*is_given || !(part->is_long || part->are_doubtful))
         return code;
     code = stream_evaluate(find, row->value, is_given, err);
-    if (*is_given) { /* it is read once, and counted when it is verified */
+    if (code == COLANDER_OK && *is_given) { /* counted if it is verified */
         find->request->explain->rows_read--;
         find->request->explain->bytes_read -= row->value.size;
     }

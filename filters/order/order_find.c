@@ -138,13 +138,47 @@ count_below(const struct order_entries *entries, uint64_t step, bool or_equal)
     return (uint32_t)i;
 }
 
-/* Adds the items of entries from `first` to before `end`. */
-static void
-add_items(struct order_answer *answer, const struct order_entries *entries,
-          uint32_t first, uint32_t end)
+/* Returns the items of entries from `first` to before `end`. Sets *are_more if
+ * one of these may have more. */
+static uint64_t
+count_items(const struct order_entries *entries, uint32_t first, uint32_t end,
+            bool *are_more)
 {
-    for (uint32_t i = first; i < end; i++)
-        answer->item_count += order_entry_count(entries, i);
+    uint64_t total = 0;
+
+    for (uint32_t i = first; i < end; i++) {
+        const uint32_t count = order_entry_count(entries, i);
+
+        total += count;
+        *are_more |= count == ORDER_COUNT_MAX;
+    }
+    return total;
+}
+
+/* Sets the number of items in the range of an answer: if a value has more than
+ * is known, of all but those out of the range. */
+static void
+count_answer(struct order_answer *answer)
+{
+    const struct order_column_view *column = &answer->column;
+    bool are_more = false;
+    uint64_t others;
+
+    answer->item_count = count_items(&column->values, answer->first_value,
+                                     answer->end_value, &are_more) +
+                         count_items(&column->groups, answer->first_group,
+                                     answer->end_group, &are_more);
+    if (!are_more)
+        return;
+    others = count_items(&column->values, 0, answer->first_value, &are_more) +
+             count_items(&column->values, answer->end_value,
+                         column->values.count, &are_more) +
+             count_items(&column->groups, 0, answer->first_group, &are_more) +
+             count_items(&column->groups, answer->end_group,
+                         column->groups.count, &are_more);
+    if (others < column->item_count &&
+        column->item_count - others > answer->item_count)
+        answer->item_count = column->item_count - others;
 }
 
 static bool
@@ -175,8 +209,7 @@ answer_lists(struct order_answer *answer)
         answer->end_group < answer->first_group || /* it is damaged, */
         answer->end_value - answer->first_value > VALUES_MAX)
         return; /* or these are too many */
-    add_items(answer, values, answer->first_value, answer->end_value);
-    add_items(answer, groups, answer->first_group, answer->end_group);
+    count_answer(answer);
     if (answer->item_count == 0)
         answer->where = ORDER_NOWHERE;
     else if (!are_nearly_all(answer->end_group - answer->first_group,

@@ -150,8 +150,8 @@ take_block(void *context, struct colander_slice block, uint32_t place,
 static inline uint64_t
 count_listed(void *context, uint64_t hash, unsigned tag, uint64_t most)
 {
-    const uint64_t rows =
-        entry_list_rows(&model.entries, hash, tag, model.row_count, most);
+    const uint64_t rows = entry_list_rows(
+        &model.entries, hash, tag, model.row_count / LOCATOR_COMMON, most);
 
     (void)context;
     model.counted += rows;
