@@ -96,11 +96,11 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
     const bool is_same_unit = other >> list->coarse_shift == 0;
     const uint32_t row = (uint32_t)(*entry & ROW_MASK);
 
-    if (*rows != 0 && other > ROW_MASK && *lives > 0) {
-        --*lives;
-        return true;
-    }
     if (*rows == 0 || other > ROW_MASK) {
+        if (*rows != 0 && *lives > 0) {
+            --*lives;
+            return true;
+        }
         *seen = *entry;
         *rows = 1;
         *lives = 0;

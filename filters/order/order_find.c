@@ -7,7 +7,7 @@
 #include "filters/order/order_code.h"
 
 /* More are not worth the search: values of the list, and groups and items if
- * less than one of so many is out of the range. */
+ * less than one of LEFT is out of the range. */
 #define VALUES_MAX 4096
 #define LEFT 8
 

@@ -21,7 +21,7 @@
 
 #define COLUMNS_MAX 1100
 #define BLOCKS_MAX 1024
-#define ROWS_MAX 70000
+#define ROWS_MAX 140000
 
 /* A value of a row. */
 struct item {

@@ -112,6 +112,32 @@ TEST(a_sorted_list_has_every_row_or_the_unit_of_a_frequent_value)
     }
 }
 
+/* Each row has another value, too, which may take its place. */
+TEST(a_value_is_frequent_if_many_of_the_rows_so_far_have_it)
+{
+    const uint32_t row_count = 100000;
+    const uint32_t listed_max = row_count / LOCATOR_COMMON;
+    struct entry_list list;
+    size_t late = 0;
+
+    assert_int_equal(entry_list_init(&list, 40, COARSE, NULL), COLANDER_OK);
+    for (uint32_t row = 0; row < row_count; row++) {
+        OK(entry_list_add(&list, hash_of(1000 + row), 0, row, NULL));
+        if (row < 3000)
+            OK(entry_list_add(&list, hash_of(1), 0, row, NULL));
+        if (row >= 20000)
+            OK(entry_list_add(&list, hash_of(2), 0, row, NULL));
+    }
+    assert_int_equal(entry_list_sort(&list, NULL), COLANDER_OK);
+    assert_int_equal(
+        entry_list_rows(&list, hash_of(1), 0, listed_max, UINT64_MAX), 3000);
+    for (size_t i = 0; i < list.count; i++)
+        late += list.entries[i] >> LOCATOR_ROW_BITS ==
+                locator_entry(hash_of(2), 0, 0) >> LOCATOR_ROW_BITS;
+    assert_in_range(late, 80000 / COARSE, 80000 / 4);
+    entry_list_release(&list);
+}
+
 TEST(rows_are_counted_up_to_as_many_as_asked_for)
 {
     const uint32_t row_count = 64000;
@@ -134,7 +160,7 @@ TEST(rows_are_counted_up_to_as_many_as_asked_for)
         entry_list_rows(&list, hash_of(1), 1, listed_max, UINT64_MAX), 0);
     assert_int_equal(
         entry_list_rows(&list, hash_of(2), 0, listed_max, UINT64_MAX), 1000);
-    /* lists of so many rows have units */
+    /* longer lists have units */
     assert_int_equal(entry_list_rows(&list, hash_of(2), 0, 999, UINT64_MAX),
                      1000 * COARSE);
     assert_int_equal(

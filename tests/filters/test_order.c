@@ -509,6 +509,20 @@ ORDER_TEST(a_range_without_the_value_of_most_rows_is_in_lists)
     assert_int_equal(counts.where, ORDER_COLUMN);
 }
 
+/* The list tells of a value only that 65,535 rows have it, or more. */
+ORDER_TEST(a_range_with_a_value_of_very_many_rows_may_be_anywhere)
+{
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS_MAX; row++)
+        add(0, row,
+            colander_integer(row % 20 == 0 ? 1 + (int64_t)below(1u << 30) : 0));
+    finish(ROWS_MAX);
+    assert_int_equal(
+        count_between(0, colander_integer(0), colander_integer(1 << 30)).where,
+        ORDER_COLUMN);
+}
+
 /* The least and the greatest value are known without any budget. */
 ORDER_TEST(columns_without_a_budget_know_their_ends)
 {
