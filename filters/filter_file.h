@@ -32,7 +32,7 @@
 
 #include <stdatomic.h>
 
-#define FILTER_FILE_VERSION 6
+#define FILTER_FILE_VERSION 7
 #define FILTER_FILE_VERSION_OLDEST 2  /* that is read */
 #define FILTER_FILE_VERSION_COLUMNS 3 /* the first that has columns, */
 #define FILTER_FILE_VERSION_WORDS 4   /* words, */

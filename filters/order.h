@@ -232,8 +232,9 @@ struct order_ends {
     bool is_descending;      /* from the greatest value on */
     uint64_t wanted;         /* items */
     uint64_t total;          /* items so far, at most those wanted and a few */
-    struct order_end *ends;
+    struct order_end **ends; /* `made` of them, of which `count` are in use */
     size_t count;
+    size_t made;
     size_t capacity;
 };
 

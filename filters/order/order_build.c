@@ -440,6 +440,20 @@ refine(struct finish *finish, size_t count, unsigned grain)
         finish->left -= bits / 8;
 }
 
+/* Gives some of the first columns a bit more than all have, the dearest first,
+ * whose fractions are the least even. */
+static void
+refine_some(struct finish *finish, size_t count)
+{
+    for (size_t i = count; i-- > 0 && finish->grain < GRAIN;) {
+        struct order_column *column = finish->columns[i];
+
+        column->is_finer = column->fraction_count / 8 <= finish->left;
+        if (column->is_finer)
+            finish->left -= column->fraction_count / 8;
+    }
+}
+
 /* Returns the greatest number of items of needy values for which all of these
  * are in groups within the budget: the rarest come first. */
 static size_t
@@ -475,16 +489,19 @@ code_again(struct finish *finish, struct colander_error *err)
         last++;
     keep_cheapest(finish, 0, last);
     refine(finish, last, GRAIN);
+    refine_some(finish, last);
     keep_cheapest(finish, last, finish->count);
     needy_max = choose_needy(finish);
     refine(finish, finish->count, ORDER_GRAIN_MAX);
     for (size_t i = 0; i < finish->count && code == COLANDER_OK; i++) {
         struct order_column *column = finish->columns[i];
+        const unsigned grain = finish->grain + column->is_finer;
 
         if (needy_size(column, needy_max, finish->row_count) > 0 ||
-            (column->fraction_count > 0 && finish->grain != GRAIN))
-            code = order_column_code(column, finish->spare, needy_max,
-                                     finish->grain, err);
+            (column->fraction_count > 0 && grain != GRAIN))
+            code = order_column_code(
+                column, finish->spare, needy_max,
+                grain < ORDER_GRAIN_MAX ? grain : ORDER_GRAIN_MAX, err);
     }
     return code;
 }

@@ -35,9 +35,9 @@
 /* A block of groups: count u16, where each begins u16; then the groups. Each
  * begins at a whole byte: its kind; of RUNS their number, and of each the
  * distance from the end of the one before, and its rows, in gamma; otherwise
- * the first row, in gamma, the Rice parameter in ORDER_RICE_BITS, and of each
- * item the distance of its row from the one before, in rice, and, of VALUES,
- * the fraction. */
+ * the cuts of CUTS, ORDER_CUT_SHIFT bits each, the first row, in gamma, the Rice
+ * parameter in ORDER_RICE_BITS, and of each item the distance of its row from
+ * the one before, in rice, and, of VALUES and CUTS, the fraction. */
 #define ORDER_KIND_BITS 2
 #define ORDER_RICE_BITS 5
 #define ORDER_GRAIN_MAX 5 /* bits of a fraction */
@@ -49,6 +49,7 @@ enum order_group_kind {
     ORDER_GROUP_VALUES,
     ORDER_GROUP_RUNS,  /* several values, in few runs of rows: all are read */
     ORDER_GROUP_VALUE, /* of one place */
+    ORDER_GROUP_CUTS,  /* as VALUES, with cuts */
 };
 
 /* Returns the id of a column: the types of a path lie side by side. */
@@ -123,47 +124,103 @@ order_shift(unsigned width)
 }
 
 /* The places of a group: from that of its first step to about that of the next
- * one. */
+ * one. Where values are not spread evenly, cuts divide them into fractions of
+ * about as many items; if fractions have more bits than ORDER_CUT_BITS, each of
+ * these evenly. */
+#define ORDER_CUT_BITS 3
+#define ORDER_CUTS_MAX ((1u << ORDER_CUT_BITS) - 1)
+#define ORDER_CUT_SHIFT 8 /* cuts are at the ends of 2^8 pieces */
+
 struct order_bounds {
     uint64_t begin;
-    uint64_t length; /* of a fraction */
-    uint64_t last;   /* the greatest one */
+    uint64_t above; /* the next one, from `begin` on */
+    uint64_t last;  /* the greatest place of a step, from its first one on */
+    unsigned grain;
+    unsigned cut_count; /* 0: there are none */
+    uint8_t cuts[ORDER_CUTS_MAX];
 };
 
 static inline struct order_bounds
 order_bounds_of(uint64_t begin, uint64_t end, unsigned width, unsigned grain)
 {
-    const uint64_t above = begin < end ? end - begin : 0;
-    const uint64_t last = bits_mask(order_shift(width)); /* of a step */
+    return (struct order_bounds){
+        .begin = begin,
+        .above = begin < end ? end - begin : 0,
+        .last = bits_mask(order_shift(width)),
+        .grain = grain,
+    };
+}
 
-    return (struct order_bounds){begin, (above >> grain) + (last >> grain) + 1,
-                                 bits_mask(grain)};
+/* Returns how many cuts fractions of this many bits have. */
+static inline unsigned
+order_cut_count(unsigned grain)
+{
+    return grain < ORDER_CUT_BITS ? (1u << grain) - 1 : ORDER_CUTS_MAX;
+}
+
+/* Returns the length of 2^bits equal pieces of the group. */
+static inline uint64_t
+order_piece_length(const struct order_bounds *bounds, unsigned bits)
+{
+    return (bounds->above >> bits) + (bounds->last >> bits) + 1;
+}
+
+/* Returns which of 2^bits pieces of this length has what is so far above the
+ * first one. */
+static inline uint64_t
+order_piece(uint64_t above, uint64_t length, unsigned bits)
+{
+    const uint64_t piece = above / length;
+
+    return piece < bits_mask(bits) ? piece : bits_mask(bits);
 }
 
 /* Returns how far a place lies in the group. */
 static inline uint64_t
 order_fraction(const struct order_bounds *bounds, uint64_t place)
 {
-    const uint64_t fraction =
-        place < bounds->begin ? 0 : (place - bounds->begin) / bounds->length;
+    const uint64_t above = place < bounds->begin ? 0 : place - bounds->begin;
+    const unsigned bits =
+        bounds->cut_count == 0 ? bounds->grain : ORDER_CUT_SHIFT;
+    const uint64_t length = order_piece_length(bounds, bits);
+    const uint64_t piece = order_piece(above, length, bits);
+    unsigned finer;
+    unsigned cut = 0;
+    uint64_t from;
+    uint64_t end;
 
-    return fraction < bounds->last ? fraction : bounds->last;
+    if (bounds->cut_count == 0)
+        return piece;
+    while (cut < bounds->cut_count && bounds->cuts[cut] <= piece)
+        cut++;
+    if (bounds->grain <= ORDER_CUT_BITS)
+        return cut;
+    finer = bounds->grain - ORDER_CUT_BITS;
+    from = cut == 0 ? 0 : bounds->cuts[cut - 1];
+    end = cut == bounds->cut_count ? UINT64_C(1) << ORDER_CUT_SHIFT
+                                   : bounds->cuts[cut];
+    return (uint64_t)cut << finer |
+           order_piece(above - from * length,
+                       ((end - from) * length >> finer) + 1, finer);
 }
 
 /* Returns how many items a group has that has `near` of `count` items between
- * it and the nearer end of the column. Groups at both ends of a long column
- * have one, so that the first values are known, and grow to the middle. */
+ * it and the nearer end of the column. Groups at both ends have one, so that the
+ * first values are known; those of a long column grow to the middle. */
 #define ORDER_ENDS 16
 #define ORDER_GROUP_SHARE 8
 
 static inline size_t
 order_group_items(size_t near, size_t count)
 {
+    const bool is_long = count >= ORDER_GROUP_SHARE * ORDER_GROUP;
     const size_t size = near / ORDER_GROUP_SHARE;
 
-    if (count < ORDER_GROUP_SHARE * ORDER_GROUP || size >= ORDER_GROUP)
+    if (count <= ORDER_GROUP)
         return ORDER_GROUP;
-    return near <= ORDER_ENDS ? 1 : size;
+    if (near <= (is_long ? ORDER_ENDS : 1))
+        return 1;
+    return is_long && size < ORDER_GROUP ? size : ORDER_GROUP;
 }
 
 /* ------------------------------------------------------------- reading --- */
@@ -256,6 +313,7 @@ struct order_column {
     uint64_t high;  /* and the greatest */
     unsigned width; /* 0: only these are known */
     unsigned grain; /* bits of a fraction, or an ORDER_CODE */
+    bool is_finer;  /* it has room for one more */
     uint32_t first_group;
     struct order_parts values;
     struct order_parts groups;

@@ -24,11 +24,17 @@
 #define RUN_ITEMS 8
 
 /* Neighbouring groups of which one of so many may have one step. */
-#define SAME_STEPS 32
+#define SAME_STEPS 128
+
+/* Groups of fewer items have no cuts; nor have others unless the largest piece
+ * without them is larger by more than chance makes: by three times the root of
+ * its size. */
+#define CUT_MIN 64
+#define CUT_GAIN 9
 
 /* Of a group: its head, and for each item, as the Rice parameter is of the mean
  * distance of rows. */
-#define GROUP_HEAD_SIZE 16
+#define GROUP_HEAD_SIZE 24
 #define GROUP_ITEM_SIZE 4
 
 /* -------------------------------------------------------------- sorting --- */
@@ -332,18 +338,72 @@ put_runs(const struct order_item *items, size_t count, struct bit_writer *bits)
     return true;
 }
 
+/* Returns the most items between two ends, which are distances from `begin`. */
+static size_t
+largest_piece(const struct order_item *items, size_t count, uint64_t begin,
+              const uint64_t *ends, unsigned end_count)
+{
+    size_t largest = 0;
+    size_t at = 0;
+
+    for (unsigned i = 0; i <= end_count; i++) {
+        const size_t first = at;
+
+        while (at < count &&
+               (i == end_count || items[at].rank - begin < ends[i]))
+            at++;
+        if (at - first > largest)
+            largest = at - first;
+    }
+    return largest;
+}
+
+/* Cuts the group, whose items are in the order of their places, unless they are
+ * spread about evenly. */
+static void
+cut(struct order_bounds *bounds, const struct order_item *items, size_t count)
+{
+    const unsigned cuts = order_cut_count(bounds->grain);
+    const uint64_t even = order_piece_length(bounds, bits_log2(cuts + 1));
+    const uint64_t length = order_piece_length(bounds, ORDER_CUT_SHIFT);
+    uint64_t even_ends[ORDER_CUTS_MAX];
+    uint64_t ends[ORDER_CUTS_MAX];
+    size_t with;
+    size_t without;
+
+    if (count < CUT_MIN)
+        return;
+    for (unsigned i = 0; i < cuts; i++) {
+        const size_t at = (i + 1) * count / (cuts + 1);
+
+        bounds->cuts[i] = (uint8_t)order_piece(items[at].rank - bounds->begin,
+                                               length, ORDER_CUT_SHIFT);
+        ends[i] = bounds->cuts[i] * length;
+        even_ends[i] = (i + 1) * even;
+    }
+    with = largest_piece(items, count, bounds->begin, ends, cuts);
+    without = largest_piece(items, count, bounds->begin, even_ends, cuts);
+    if (without > with && (without - with) * (without - with) > CUT_GAIN * with)
+        bounds->cut_count = cuts;
+}
+
 /* Writes the rows of the items, and fractions, unless all have one place. */
 static void
 put_rows(struct order_column *column, const struct order_item *items,
          size_t count, bool is_one, const struct order_bounds *bounds)
 {
+    const enum order_group_kind kind = is_one ? ORDER_GROUP_VALUE
+                                       : bounds->cut_count > 0
+                                           ? ORDER_GROUP_CUTS
+                                           : ORDER_GROUP_VALUES;
     struct bit_writer *bits = &column->bits;
     uint32_t before = order_row(&items[0]);
     const unsigned rice = bits_rice_parameter(
         order_row(&items[count - 1]) - before, (uint32_t)count);
 
-    bit_put(bits, is_one ? ORDER_GROUP_VALUE : ORDER_GROUP_VALUES,
-            ORDER_KIND_BITS);
+    bit_put(bits, kind, ORDER_KIND_BITS);
+    for (unsigned i = 0; kind == ORDER_GROUP_CUTS && i < bounds->cut_count; i++)
+        bit_put(bits, bounds->cuts[i], ORDER_CUT_SHIFT);
     bit_put_gamma(bits, 1 + before);
     bit_put(bits, rice, ORDER_RICE_BITS);
     for (size_t i = 0; i < count; i++) {
@@ -360,7 +420,7 @@ put_rows(struct order_column *column, const struct order_item *items,
 /* Writes the group of these items, which become sorted by rows. */
 static enum colander_code
 put_group(struct order_column *column, struct order_item *items, size_t count,
-          const struct order_bounds *bounds, struct colander_error *err)
+          struct order_bounds *bounds, struct colander_error *err)
 {
     const bool is_one = items[0].rank == items[count - 1].rank;
     enum colander_code code = bit_writer_reserve(
@@ -368,6 +428,8 @@ put_group(struct order_column *column, struct order_item *items, size_t count,
 
     if (code != COLANDER_OK)
         return code;
+    if (!is_one)
+        cut(bounds, items, count);
     sort_rows(items, count);
     if (is_one || !put_runs(items, count, &column->bits))
         put_rows(column, items, count, is_one, bounds);
@@ -392,7 +454,7 @@ put_groups(struct order_column *column, struct order_item *grouped,
                 : order_place_of(column->high,
                                  order_skip(column->low, column->high),
                                  column->type);
-        const struct order_bounds bounds = order_bounds_of(
+        struct order_bounds bounds = order_bounds_of(
             groups[i].step << shift, end, column->width, column->grain);
 
         code = put_group(column, grouped, groups[i].count, &bounds, err);

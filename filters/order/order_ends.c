@@ -29,9 +29,11 @@ has_texts(const struct order_ends *ends)
 void
 order_ends_release(struct order_ends *ends)
 {
+    for (size_t i = 0; i < ends->made; i++)
+        free(ends->ends[i]);
     free(ends->ends);
     ends->ends = NULL;
-    ends->count = ends->capacity = 0;
+    ends->count = ends->made = ends->capacity = 0;
 }
 
 /* Sets the text of a rank: of the least or, ascending, the greatest text that
@@ -91,28 +93,48 @@ compare_ends(const struct order_ends *ends, const struct order_end *left,
     return ends->is_descending ? -order : order;
 }
 
+/* Makes one more end. */
+static enum colander_code
+make_end(struct order_ends *ends, struct colander_error *err)
+{
+    enum colander_code code =
+        array_reserve(&ends->ends, ends->made, &ends->capacity, 1, err);
+
+    if (code != COLANDER_OK)
+        return code;
+    ends->ends[ends->made] = malloc(sizeof(struct order_end));
+    if (ends->ends[ends->made] == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    ends->made++;
+    return COLANDER_OK;
+}
+
 /* Adds an end. Sets *is_beyond if there are enough before it. */
 static enum colander_code
 add_end(struct order_ends *ends, const struct order_end *end, bool *is_beyond,
         struct colander_error *err)
 {
-    enum colander_code code;
+    enum colander_code code = COLANDER_OK;
     size_t at = ends->count;
+    struct order_end *added;
 
-    while (at > 0 && compare_ends(ends, end, &ends->ends[at - 1]) < 0)
+    while (at > 0 && compare_ends(ends, end, ends->ends[at - 1]) < 0)
         at--;
     *is_beyond = at == ends->count && ends->total >= ends->wanted;
     if (*is_beyond)
         return COLANDER_OK;
-    code = array_reserve(&ends->ends, ends->count, &ends->capacity, 1, err);
+    if (ends->count == ends->made)
+        code = make_end(ends, err);
     if (code != COLANDER_OK)
         return code;
+    added = ends->ends[ends->count];
+    *added = *end;
     memmove(ends->ends + at + 1, ends->ends + at,
-            (ends->count++ - at) * sizeof(*end));
-    ends->ends[at] = *end;
+            (ends->count++ - at) * sizeof(struct order_end *));
+    ends->ends[at] = added;
     ends->total += end->count;
-    while (ends->total - ends->ends[ends->count - 1].count >= ends->wanted)
-        ends->total -= ends->ends[--ends->count].count;
+    while (ends->total - ends->ends[ends->count - 1]->count >= ends->wanted)
+        ends->total -= ends->ends[--ends->count]->count;
     return COLANDER_OK;
 }
 
@@ -179,7 +201,7 @@ order_ends_bound(const struct order_ends *ends, struct colander_value *bound)
 
     if (ends->count == 0)
         return false;
-    end = &ends->ends[ends->count - 1];
+    end = ends->ends[ends->count - 1];
     return order_value_of_rank(ends->type, end->rank, ends->is_descending,
                                colander_slice_of(end->text, end->text_size),
                                bound);

@@ -370,6 +370,14 @@ add_rows(struct bit_reader *bits, uint32_t count, unsigned grain, uint64_t low,
     return code;
 }
 
+static void
+take_cuts(struct bit_reader *bits, struct order_bounds *bounds)
+{
+    bounds->cut_count = order_cut_count(bounds->grain);
+    for (unsigned i = 0; i < bounds->cut_count; i++)
+        bounds->cuts[i] = (uint8_t)bit_take(bits, ORDER_CUT_SHIFT);
+}
+
 enum colander_code
 order_group(const struct order_answer *answer, uint32_t i,
             struct colander_slice block, uint32_t first_place,
@@ -377,7 +385,7 @@ order_group(const struct order_answer *answer, uint32_t i,
             struct colander_error *err)
 {
     const struct order_column_view *column = &answer->column;
-    const struct order_bounds bounds = bounds_of(answer, i);
+    struct order_bounds bounds = bounds_of(answer, i);
     const unsigned shift = order_shift(column->width);
     const uint32_t place = order_group_place(answer, i);
     struct bit_reader bits = {.data = block.data, .size = block.size};
@@ -392,15 +400,15 @@ order_group(const struct order_answer *answer, uint32_t i,
     bits.at = UINT64_C(8) * bytes_get_le16(block.data + at);
     bits.end = UINT64_C(8) * block.size;
     kind = (enum order_group_kind)bit_take(&bits, ORDER_KIND_BITS);
-    if (kind > ORDER_GROUP_VALUE)
-        return fail_damaged(err);
     if (kind == ORDER_GROUP_RUNS)
         return add_runs(&bits, row_count, ranges, err);
     if (kind == ORDER_GROUP_VALUE &&
         bounds.begin >> shift < answer->low >> shift)
         return COLANDER_OK;
+    if (kind == ORDER_GROUP_CUTS)
+        take_cuts(&bits, &bounds);
     return add_rows(&bits, order_entry_count(&column->groups, i),
-                    kind == ORDER_GROUP_VALUES ? column->grain : 0,
+                    kind == ORDER_GROUP_VALUE ? 0 : column->grain,
                     order_fraction(&bounds, answer->low),
                     order_fraction(&bounds, answer->high), row_count, ranges,
                     err);

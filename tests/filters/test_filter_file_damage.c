@@ -210,10 +210,10 @@ TEST(later_version_is_distinguished_from_damage)
     uint8_t bytes[sizeof(golden)];
 
     memcpy(bytes, golden, sizeof(golden));
-    bytes[sizeof(golden) - 12] = 7;
+    bytes[sizeof(golden) - 12] = FILTER_FILE_VERSION + 1;
     bytes_write(path, bytes, sizeof(bytes));
     FAILS(filter_file_open(path, cache, &file, why()), COLANDER_TOO_NEW);
-    assert_non_null(strstr(error_text(), "has version 7"));
+    assert_non_null(strstr(error_text(), "has version 8"));
 }
 
 /* Two files with the same blocks differ in their salts. */

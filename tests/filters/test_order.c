@@ -253,6 +253,32 @@ ORDER_TEST(many_values_are_in_groups)
     assert_in_range(block_bytes(), 3 * ROWS, 3 * ROWS * 2);
 }
 
+/* Heaps of values that differ little: a group has those of two or three heaps,
+ * which even fractions would not divide. */
+ORDER_TEST(uneven_values_are_told_apart)
+{
+    uint64_t wanted = 0;
+    uint64_t read = 0;
+
+    (void)state;
+    clear_model();
+    for (uint32_t row = 0; row < ROWS; row++)
+        add(0, row,
+            colander_double((double)below(ROWS / 64) * 1024 +
+                            (double)below(1u << 20) / (1u << 15)));
+    finish(ROWS);
+    for (unsigned i = 0; i < 200; i++) {
+        const double from = (double)below(ROWS / 64) * 1024 + (double)below(24);
+        const struct counts counts =
+            count_between(0, colander_double(from), colander_double(from + 4));
+
+        wanted += counts.wanted;
+        read += counts.read;
+    }
+    printf("%" PRIu64 " rows read for %" PRIu64 "\n", read, wanted);
+    assert_true(read < 4 * wanted);
+}
+
 /* Where a value has one rank, those equal to an end are not read. */
 ORDER_TEST(excluded_ends_are_passed_over)
 {

@@ -135,6 +135,53 @@ ORDER_TEST(bytes_of_a_group_do_not_change)
     row_ranges_release(&ranges);
 }
 
+/* One with cuts, and fractions of so many bits. */
+static void
+read_cuts(const uint8_t *golden, size_t size, uint8_t grain, uint64_t low,
+          uint64_t high, uint32_t row, uint32_t rows)
+{
+    static const uint8_t group[] = {0x40, 0x04, 0x00};
+    const struct order_answer answer = {
+        .where = ORDER_LISTS,
+        .column = {.type = COLANDER_INTEGER,
+                   .width = 1,
+                   .grain = grain,
+                   .low = UINT64_C(0x40) << 56,
+                   .high = UINT64_C(0x7f) << 56,
+                   .groups = {group, 1, 3, 1}},
+        .end_group = 1,
+        .low = low << 56,
+        .high = high << 56,
+    };
+    struct row_ranges ranges = ROW_RANGES_EMPTY;
+
+    OK(order_group(&answer, 0, colander_slice_of(golden, size),
+                   ORDER_GROUP_PLACE, 501, &ranges, NULL));
+    assert_int_equal(ranges.count, 1);
+    assert_int_equal(ranges.ranges[0].first, row);
+    assert_int_equal(row_ranges_rows(&ranges), rows);
+    row_ranges_release(&ranges);
+}
+
+ORDER_TEST(bytes_of_a_group_with_cuts_do_not_change)
+{
+    /* Cuts at pieces 16, 32, 48, 64, 80, 96 and 160, and rows 3, 10, 11 and 500,
+     * of which 10 and 11 are between 64 and 80, and 11 is in its last part. A
+     * step has four pieces. */
+    static const uint8_t three[] = {0x01, 0x00, 0x04, 0x00, 0x43, 0x80, 0xc0,
+                                    0x00, 0x41, 0x81, 0x81, 0x12, 0x13, 0xc0,
+                                    0x83, 0x03, 0x02, 0xa6, 0x07};
+    static const uint8_t five[] = {0x01, 0x00, 0x04, 0x00, 0x43, 0x80, 0xc0,
+                                   0x00, 0x41, 0x81, 0x81, 0x12, 0x13, 0x00,
+                                   0x8f, 0x38, 0x98, 0x80, 0xe9, 0x07};
+
+    (void)state;
+    read_cuts(three, sizeof(three), 3, 0x50, 0x52, 10, 2);
+    read_cuts(five, sizeof(five), 5, 0x50, 0x52, 10, 1);
+    read_cuts(five, sizeof(five), 5, 0x50, 0x54, 10, 2);
+    read_cuts(five, sizeof(five), 5, 0x54, 0x7f, 500, 1);
+}
+
 /* Files hold ranks that are made of them. */
 ORDER_TEST(symbols_of_texts_do_not_change)
 {
