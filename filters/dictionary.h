@@ -25,8 +25,8 @@
 #define DICTIONARY_LONG_HASH UINT64_C(0x6c6f6e6720776f72)
 
 /* A builder with this many words or bytes is full. More can be added. */
-#define DICTIONARY_WORDS (UINT32_C(1) << 18)
-#define DICTIONARY_BYTES (UINT32_C(4) << 20)
+#define DICTIONARY_WORDS (UINT32_C(1) << 19)
+#define DICTIONARY_BYTES (UINT32_C(8) << 20)
 
 /* A block ends with the word that brings it to as many bytes. */
 #define DICTIONARY_BLOCK_SIZE (32u << 10)

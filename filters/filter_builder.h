@@ -17,7 +17,7 @@
 
 #include "filters/settings.h"
 
-#define FILTER_PART_ENTRIES (UINT32_C(1) << 20)
+#define FILTER_PART_ENTRIES (UINT32_C(1) << 21)
 #define FILTER_PART_VALUES (UINT32_C(3) << 19)
 #define FILTER_PART_KEY_BYTES (UINT32_C(16) << 20)
 

@@ -71,12 +71,24 @@ compare_firsts(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
+/* Whether the runs are as row_ranges_order leaves them: those of one value
+ * are. */
+static bool
+are_ascending(const struct row_ranges *ranges)
+{
+    for (size_t i = 1; i < ranges->count; i++) {
+        if (ranges->ranges[i].first <= ranges->ranges[i - 1].end)
+            return false;
+    }
+    return true;
+}
+
 void
 row_ranges_order(struct row_ranges *ranges)
 {
     size_t count = ranges->count;
 
-    if (count < 2)
+    if (are_ascending(ranges))
         return;
     qsort(ranges->ranges, count, sizeof(*ranges->ranges), compare_firsts);
     ranges->count = 0;
