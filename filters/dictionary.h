@@ -78,7 +78,7 @@ struct dictionary_answer {
 };
 
 /* The blocks of one dictionary, unpacked, for several searches in it. Starts
- * zeroed. They take a few MiB at most. */
+ * zeroed. They take little more than 8 MiB. */
 struct dictionary_blocks {
     struct cached_block **blocks; /* by their number; NULL: not read */
     size_t count;

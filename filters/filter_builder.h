@@ -1,8 +1,8 @@
 /*
  * Filter builder: builds the filter file of an SST from its rows, in order.
  *
- * Rows are collected until a part is full: FILTER_PART_ENTRIES values,
- * LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
+ * Rows are collected until a part is full: FILTER_PART_ENTRIES of values and
+ * words, FILTER_PART_VALUES, LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
  * the part are sorted and coded, by a thread if there are more. Words of texts
  * are collected over parts, until a dictionary is full, which ends a part too.
  * So memory is bounded, however large the SST: it holds two parts and two
@@ -17,8 +17,8 @@
 
 #include "filters/settings.h"
 
-#define FILTER_PART_ENTRIES (UINT32_C(1) << 21)
-#define FILTER_PART_VALUES (UINT32_C(3) << 19)
+#define FILTER_PART_ENTRIES (UINT32_C(1) << 21) /* of the locator */
+#define FILTER_PART_VALUES (UINT32_C(3) << 19)  /* of orders */
 #define FILTER_PART_KEY_BYTES (UINT32_C(16) << 20)
 
 struct filter_builder;

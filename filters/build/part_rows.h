@@ -1,8 +1,9 @@
 /*
  * Part rows: the rows of a part of a filter, from which it is written.
  *
- * A part is full with FILTER_PART_ENTRIES values, LOCATOR_ROWS_MAX rows or
- * FILTER_PART_KEY_BYTES of keys, so memory is bounded.
+ * A part is full with FILTER_PART_ENTRIES of values and words,
+ * FILTER_PART_VALUES, LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys,
+ * so memory is bounded.
  *
  * Life:   init -> begin_row -> add_values ... -> write -> begin_row ... ->
  *         release

@@ -71,8 +71,8 @@ compare_firsts(const void *left, const void *right)
     return (a->first > b->first) - (a->first < b->first);
 }
 
-/* Whether the runs are as row_ranges_order leaves them: those of one value
- * are. */
+/* Whether the runs are as row_ranges_order leaves them, as those of one value
+ * already are. */
 static bool
 are_ascending(const struct row_ranges *ranges)
 {

@@ -396,7 +396,7 @@ keep_cheapest(struct finish *finish, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++) {
         const struct order_column *column = finish->columns[i];
-        const uint64_t size =
+        const uint64_t size = /* at most: fewer bits have fewer cuts, too */
             order_column_size(column) -
             column->fraction_count * (GRAIN - finish->grain) / 8;
 
@@ -440,17 +440,17 @@ refine(struct finish *finish, size_t count, unsigned grain)
         finish->left -= bits / 8;
 }
 
-/* Gives some of the first columns a bit more than all have, the dearest first,
- * whose fractions are the least even. */
+/* Gives some of the first columns a bit more, where not all can have it. */
 static void
 refine_some(struct finish *finish, size_t count)
 {
-    for (size_t i = count; i-- > 0 && finish->grain < GRAIN;) {
+    for (size_t i = 0; i < count && finish->grain < GRAIN; i++) {
         struct order_column *column = finish->columns[i];
+        const uint64_t size = column->fraction_count / 8;
 
-        column->is_finer = column->fraction_count / 8 <= finish->left;
+        column->is_finer = size > 0 && size <= finish->left;
         if (column->is_finer)
-            finish->left -= column->fraction_count / 8;
+            finish->left -= size;
     }
 }
 
@@ -499,9 +499,8 @@ code_again(struct finish *finish, struct colander_error *err)
 
         if (needy_size(column, needy_max, finish->row_count) > 0 ||
             (column->fraction_count > 0 && grain != GRAIN))
-            code = order_column_code(
-                column, finish->spare, needy_max,
-                grain < ORDER_GRAIN_MAX ? grain : ORDER_GRAIN_MAX, err);
+            code =
+                order_column_code(column, finish->spare, needy_max, grain, err);
     }
     return code;
 }

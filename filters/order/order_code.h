@@ -35,7 +35,7 @@
 /* A block of groups: count u16, where each begins u16; then the groups. Each
  * begins at a whole byte: its kind; of RUNS their number, and of each the
  * distance from the end of the one before, and its rows, in gamma; otherwise
- * the cuts of CUTS, ORDER_CUT_SHIFT bits each, the first row, in gamma, the Rice
+ * the cuts of CUTS, ORDER_PIECE_BITS bits each, the first row, in gamma, the Rice
  * parameter in ORDER_RICE_BITS, and of each item the distance of its row from
  * the one before, in rice, and, of VALUES and CUTS, the fraction. */
 #define ORDER_KIND_BITS 2
@@ -124,17 +124,18 @@ order_shift(unsigned width)
 }
 
 /* The places of a group: from that of its first step to about that of the next
- * one. Where values are not spread evenly, cuts divide them into fractions of
- * about as many items; if fractions have more bits than ORDER_CUT_BITS, each of
- * these evenly. */
-#define ORDER_CUT_BITS 3
-#define ORDER_CUTS_MAX ((1u << ORDER_CUT_BITS) - 1)
-#define ORDER_CUT_SHIFT 8 /* cuts are at the ends of 2^8 pieces */
+ * one. They are divided evenly into fractions. Where values are not spread
+ * evenly, cuts divide them, so that about as many items lie between each two; if
+ * fractions have more than ORDER_CUT_GRAIN bits, what lies between two cuts is
+ * divided evenly. */
+#define ORDER_CUT_GRAIN 3
+#define ORDER_CUTS_MAX ((1u << ORDER_CUT_GRAIN) - 1)
+#define ORDER_PIECE_BITS 8 /* a cut is the beginning of one of 2^8 pieces */
 
 struct order_bounds {
     uint64_t begin;
-    uint64_t above; /* the next one, from `begin` on */
-    uint64_t last;  /* the greatest place of a step, from its first one on */
+    uint64_t length; /* to the next step */
+    uint64_t last;   /* from the first to the last place of a step */
     unsigned grain;
     unsigned cut_count; /* 0: there are none */
     uint8_t cuts[ORDER_CUTS_MAX];
@@ -145,7 +146,7 @@ order_bounds_of(uint64_t begin, uint64_t end, unsigned width, unsigned grain)
 {
     return (struct order_bounds){
         .begin = begin,
-        .above = begin < end ? end - begin : 0,
+        .length = begin < end ? end - begin : 0,
         .last = bits_mask(order_shift(width)),
         .grain = grain,
     };
@@ -155,22 +156,22 @@ order_bounds_of(uint64_t begin, uint64_t end, unsigned width, unsigned grain)
 static inline unsigned
 order_cut_count(unsigned grain)
 {
-    return grain < ORDER_CUT_BITS ? (1u << grain) - 1 : ORDER_CUTS_MAX;
+    return grain < ORDER_CUT_GRAIN ? (1u << grain) - 1 : ORDER_CUTS_MAX;
 }
 
 /* Returns the length of 2^bits equal pieces of the group. */
 static inline uint64_t
 order_piece_length(const struct order_bounds *bounds, unsigned bits)
 {
-    return (bounds->above >> bits) + (bounds->last >> bits) + 1;
+    return (bounds->length >> bits) + (bounds->last >> bits) + 1;
 }
 
-/* Returns which of 2^bits pieces of this length has what is so far above the
- * first one. */
+/* Returns which of 2^bits pieces of this length a place is in, by its distance
+ * from the first one. */
 static inline uint64_t
-order_piece(uint64_t above, uint64_t length, unsigned bits)
+order_piece(uint64_t distance, uint64_t length, unsigned bits)
 {
-    const uint64_t piece = above / length;
+    const uint64_t piece = distance / length;
 
     return piece < bits_mask(bits) ? piece : bits_mask(bits);
 }
@@ -179,11 +180,11 @@ order_piece(uint64_t above, uint64_t length, unsigned bits)
 static inline uint64_t
 order_fraction(const struct order_bounds *bounds, uint64_t place)
 {
-    const uint64_t above = place < bounds->begin ? 0 : place - bounds->begin;
+    const uint64_t distance = place < bounds->begin ? 0 : place - bounds->begin;
     const unsigned bits =
-        bounds->cut_count == 0 ? bounds->grain : ORDER_CUT_SHIFT;
+        bounds->cut_count == 0 ? bounds->grain : ORDER_PIECE_BITS;
     const uint64_t length = order_piece_length(bounds, bits);
-    const uint64_t piece = order_piece(above, length, bits);
+    const uint64_t piece = order_piece(distance, length, bits);
     unsigned finer;
     unsigned cut = 0;
     uint64_t from;
@@ -193,20 +194,21 @@ order_fraction(const struct order_bounds *bounds, uint64_t place)
         return piece;
     while (cut < bounds->cut_count && bounds->cuts[cut] <= piece)
         cut++;
-    if (bounds->grain <= ORDER_CUT_BITS)
+    if (bounds->grain <= ORDER_CUT_GRAIN)
         return cut;
-    finer = bounds->grain - ORDER_CUT_BITS;
+    finer = bounds->grain - ORDER_CUT_GRAIN;
     from = cut == 0 ? 0 : bounds->cuts[cut - 1];
-    end = cut == bounds->cut_count ? UINT64_C(1) << ORDER_CUT_SHIFT
+    end = cut == bounds->cut_count ? UINT64_C(1) << ORDER_PIECE_BITS
                                    : bounds->cuts[cut];
     return (uint64_t)cut << finer |
-           order_piece(above - from * length,
+           order_piece(distance - from * length,
                        ((end - from) * length >> finer) + 1, finer);
 }
 
 /* Returns how many items a group has that has `near` of `count` items between
- * it and the nearer end of the column. Groups at both ends have one, so that the
- * first values are known; those of a long column grow to the middle. */
+ * it and the nearer end of the column. In a column of several groups, those at
+ * both ends have one, so that the first values are known; in a long one some
+ * have, and the next ones grow towards the middle. */
 #define ORDER_ENDS 16
 #define ORDER_GROUP_SHARE 8
 

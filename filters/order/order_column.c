@@ -26,9 +26,9 @@
 /* Neighbouring groups of which one of so many may have one step. */
 #define SAME_STEPS 128
 
-/* Groups of fewer items have no cuts; nor have others unless the largest piece
- * without them is larger by more than chance makes: by three times the root of
- * its size. */
+/* Groups of fewer items have no cuts; nor have others unless the largest
+ * fraction without cuts is larger than that with them by more than chance makes:
+ * by three times the root of the latter. */
 #define CUT_MIN 64
 #define CUT_GAIN 9
 
@@ -340,8 +340,8 @@ put_runs(const struct order_item *items, size_t count, struct bit_writer *bits)
 
 /* Returns the most items between two ends, which are distances from `begin`. */
 static size_t
-largest_piece(const struct order_item *items, size_t count, uint64_t begin,
-              const uint64_t *ends, unsigned end_count)
+largest_fraction(const struct order_item *items, size_t count, uint64_t begin,
+                 const uint64_t *ends, unsigned end_count)
 {
     size_t largest = 0;
     size_t at = 0;
@@ -365,7 +365,7 @@ cut(struct order_bounds *bounds, const struct order_item *items, size_t count)
 {
     const unsigned cuts = order_cut_count(bounds->grain);
     const uint64_t even = order_piece_length(bounds, bits_log2(cuts + 1));
-    const uint64_t length = order_piece_length(bounds, ORDER_CUT_SHIFT);
+    const uint64_t length = order_piece_length(bounds, ORDER_PIECE_BITS);
     uint64_t even_ends[ORDER_CUTS_MAX];
     uint64_t ends[ORDER_CUTS_MAX];
     size_t with;
@@ -377,12 +377,12 @@ cut(struct order_bounds *bounds, const struct order_item *items, size_t count)
         const size_t at = (i + 1) * count / (cuts + 1);
 
         bounds->cuts[i] = (uint8_t)order_piece(items[at].rank - bounds->begin,
-                                               length, ORDER_CUT_SHIFT);
+                                               length, ORDER_PIECE_BITS);
         ends[i] = bounds->cuts[i] * length;
         even_ends[i] = (i + 1) * even;
     }
-    with = largest_piece(items, count, bounds->begin, ends, cuts);
-    without = largest_piece(items, count, bounds->begin, even_ends, cuts);
+    with = largest_fraction(items, count, bounds->begin, ends, cuts);
+    without = largest_fraction(items, count, bounds->begin, even_ends, cuts);
     if (without > with && (without - with) * (without - with) > CUT_GAIN * with)
         bounds->cut_count = cuts;
 }
@@ -403,7 +403,7 @@ put_rows(struct order_column *column, const struct order_item *items,
 
     bit_put(bits, kind, ORDER_KIND_BITS);
     for (unsigned i = 0; kind == ORDER_GROUP_CUTS && i < bounds->cut_count; i++)
-        bit_put(bits, bounds->cuts[i], ORDER_CUT_SHIFT);
+        bit_put(bits, bounds->cuts[i], ORDER_PIECE_BITS);
     bit_put_gamma(bits, 1 + before);
     bit_put(bits, rice, ORDER_RICE_BITS);
     for (size_t i = 0; i < count; i++) {

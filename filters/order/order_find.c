@@ -370,12 +370,20 @@ add_rows(struct bit_reader *bits, uint32_t count, unsigned grain, uint64_t low,
     return code;
 }
 
-static void
+/* Returns whether the cuts do not descend. */
+static bool
 take_cuts(struct bit_reader *bits, struct order_bounds *bounds)
 {
+    uint8_t before = 0;
+
     bounds->cut_count = order_cut_count(bounds->grain);
-    for (unsigned i = 0; i < bounds->cut_count; i++)
-        bounds->cuts[i] = (uint8_t)bit_take(bits, ORDER_CUT_SHIFT);
+    for (unsigned i = 0; i < bounds->cut_count; i++) {
+        bounds->cuts[i] = (uint8_t)bit_take(bits, ORDER_PIECE_BITS);
+        if (bounds->cuts[i] < before)
+            return false;
+        before = bounds->cuts[i];
+    }
+    return true;
 }
 
 enum colander_code
@@ -405,8 +413,8 @@ order_group(const struct order_answer *answer, uint32_t i,
     if (kind == ORDER_GROUP_VALUE &&
         bounds.begin >> shift < answer->low >> shift)
         return COLANDER_OK;
-    if (kind == ORDER_GROUP_CUTS)
-        take_cuts(&bits, &bounds);
+    if (kind == ORDER_GROUP_CUTS && !take_cuts(&bits, &bounds))
+        return fail_damaged(err);
     return add_rows(&bits, order_entry_count(&column->groups, i),
                     kind == ORDER_GROUP_VALUE ? 0 : column->grain,
                     order_fraction(&bounds, answer->low),

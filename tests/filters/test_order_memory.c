@@ -44,6 +44,41 @@ build(long allocations)
     return code;
 }
 
+/* Types take turns, as those of a column do. */
+ORDER_TEST(ends_without_memory_are_an_error)
+{
+    enum colander_code code = COLANDER_NO_MEMORY;
+
+    (void)state;
+    (void)random_seed("memory");
+    fill_bytes();
+    OK(build(-1));
+    for (long allocations = 0; code != COLANDER_OK; allocations++) {
+        struct order_ends ends = {.wanted = 30};
+        struct colander_value bound;
+        uint32_t first;
+
+        code = COLANDER_OK;
+        allocations_left = allocations;
+        for (unsigned i = 0; i < 4 && code == COLANDER_OK; i++) {
+            const uint64_t path_hash = path_of(i % 2);
+
+            ends.type = i % 2 == 0 ? COLANDER_INTEGER : COLANDER_STRING;
+            ends.count = ends.total = 0;
+            code =
+                order_ends_add(&ends, block_of(order_place(path_hash), &first),
+                               path_hash, NULL);
+        }
+        allocations_left = -1;
+        if (code == COLANDER_OK)
+            assert_true(order_ends_bound(&ends, &bound));
+        else
+            assert_int_equal(code, COLANDER_NO_MEMORY);
+        order_ends_release(&ends);
+        assert_true(allocations > 0 || code != COLANDER_OK);
+    }
+}
+
 ORDER_TEST(a_column_that_is_not_complete_may_be_anywhere)
 {
     bool is_complete = false;
