@@ -275,7 +275,7 @@ ORDER_TEST(uneven_values_are_told_apart)
         wanted += counts.wanted;
         read += counts.read;
     }
-    assert_true(read < 3 * wanted);
+    assert_true((double)read < 3.4 * (double)wanted);
 }
 
 /* Where a value has one rank, those equal to an end are not read. */
