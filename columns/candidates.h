@@ -176,7 +176,7 @@ struct candidate {
 struct candidate_rows {
     struct colander_slice rows[CANDIDATE_ROWS_MAX]; /* {NULL, 0}: not read */
     void *held[CANDIDATE_ROWS_MAX];                 /* of the layer above */
-    size_t held_sizes[CANDIDATE_ROWS_MAX]; /* bytes of these, with the row */
+    uint32_t held_sizes[CANDIDATE_ROWS_MAX]; /* bytes of these, with the row */
     size_t count;
 };
 

@@ -2,11 +2,11 @@
  * Filter builder: builds the filter file of an SST from its rows, in order.
  *
  * Rows are collected until a part is full: FILTER_PART_ENTRIES of values and
- * words, FILTER_PART_VALUES, LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of keys. Then the entries of
- * the part are sorted and coded, by a thread if there are more. Words of texts
- * are collected over parts, until a dictionary is full, which ends a part too.
- * So memory is bounded, however large the SST: it holds two parts and two
- * dictionaries.
+ * words, FILTER_PART_VALUES, LOCATOR_ROWS_MAX rows or FILTER_PART_KEY_BYTES of
+ * keys. Then the entries of the part are sorted and coded, by a thread if there
+ * are more. Words of texts are collected over parts, until a dictionary is
+ * full, which ends a part too. So memory is bounded, however large the SST: it
+ * holds two parts and two dictionaries.
  *
  * Life: create -> add ... -> finish or not -> destroy
  *

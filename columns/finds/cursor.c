@@ -15,6 +15,7 @@
 #include "columns/selection.h"
 #include "core/engine.h"
 #include "core/sized.h"
+#include "core/zeroed.h"
 
 #include <stdlib.h>
 
@@ -206,7 +207,7 @@ family_find_some(struct colander_family *family,
                  const struct colander_query *query, uint64_t expected,
                  struct colander_cursor **cursor, struct colander_error *err)
 {
-    struct colander_cursor *created = calloc(1, sizeof(*created));
+    struct colander_cursor *created = zeroed(sizeof(*created));
     struct colander_query whole;
     enum colander_code code;
 

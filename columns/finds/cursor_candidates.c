@@ -16,6 +16,7 @@
 #include "columns/finds/readers.h"
 #include "core/array.h"
 #include "core/engine.h"
+#include "core/zeroed.h"
 
 #include <stdlib.h>
 
@@ -54,7 +55,7 @@ struct cursor_candidates {
 
     struct readers *readers; /* NULL: not yet, or never */
 
-    struct found_rows own_rows; /* those read here */
+    struct found_rows *own_rows; /* those read here; NULL: none yet */
 };
 
 /* ---------------------------------------------------------------- plan --- */
@@ -167,7 +168,7 @@ cursor_candidates_open(struct find *find, struct find_request *request,
                   find->where == NULL ? "no condition" : "no value filters");
         return COLANDER_OK;
     }
-    created = calloc(1, sizeof(*created));
+    created = zeroed(sizeof(*created));
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "cannot plan a find");
     created->find = find;
@@ -185,7 +186,9 @@ cursor_candidates_close(struct cursor_candidates *candidates)
     if (candidates == NULL)
         return;
     readers_destroy(candidates->readers);
-    found_rows_release(&candidates->own_rows);
+    if (candidates->own_rows != NULL)
+        found_rows_release(candidates->own_rows);
+    free(candidates->own_rows);
     if (candidates->source.candidates != NULL)
         candidates->source.hooks->candidates_close(
             candidates->source.candidates);
@@ -252,7 +255,8 @@ fetch_keys(struct cursor_candidates *candidates, struct colander_error *err)
     code = array_reserve(&candidates->keys, 0, &candidates->key_max, size, err);
     if (code != COLANDER_OK)
         return code;
-    found_rows_clear(&candidates->own_rows); /* they know the last lot */
+    if (candidates->own_rows != NULL)
+        found_rows_clear(candidates->own_rows); /* they know the last lot */
     code = candidates->source.hooks->candidates_next(
         candidates->source.candidates, candidates->keys, size, &count, err);
     explain->read_time += find_clock(candidates->find) - start;
@@ -315,11 +319,15 @@ read_group(struct cursor_candidates *candidates, struct colander_error *err)
 
     count = least(within_limit(candidates, count > 0 ? count : 1),
                   candidates->key_count - candidates->key_next);
-    code = found_rows_read(&candidates->own_rows, &candidates->source,
+    if (candidates->own_rows == NULL)
+        candidates->own_rows = zeroed(sizeof(*candidates->own_rows));
+    if (candidates->own_rows == NULL)
+        return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
+    code = found_rows_read(candidates->own_rows, &candidates->source,
                            candidates->keys + candidates->key_next, count, err);
     if (code != COLANDER_OK)
         return code;
-    candidates->rows = &candidates->own_rows;
+    candidates->rows = candidates->own_rows;
     candidates->answers = NULL;
     candidates->row_largest = 0;
     count_group(candidates, count);

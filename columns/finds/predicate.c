@@ -11,6 +11,7 @@
 #include "columns/predicate_spans.h"
 #include "columns/search.h"
 #include "columns/value.h"
+#include "core/zeroed.h"
 
 #include <stdlib.h>
 
@@ -122,7 +123,7 @@ values_sort(struct colander_predicate *predicate)
 static struct colander_predicate *
 node_create(enum predicate_kind kind, struct colander_error *err)
 {
-    struct colander_predicate *predicate = calloc(1, sizeof(*predicate));
+    struct colander_predicate *predicate = zeroed(sizeof(*predicate));
 
     if (predicate == NULL) {
         (void)COLANDER_FAIL(err, COLANDER_NO_MEMORY,

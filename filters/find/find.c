@@ -11,6 +11,7 @@
 #include "filters/find.h"
 #include "core/array.h"
 #include "core/heap.h"
+#include "core/zeroed.h"
 #include "filters/direct.h"
 #include "filters/find/plan.h"
 #include "filters/live.h"
@@ -261,7 +262,7 @@ find_candidates_open(void *context, const struct candidate_request *request,
             "a file could not be listed for lack of memory";
         return COLANDER_OK;
     }
-    created = calloc(1, sizeof(*created));
+    created = zeroed(sizeof(*created));
     if (created == NULL)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a find");
     created->request = *request;
@@ -473,7 +474,8 @@ read_row(const struct candidates *candidates, const struct candidate *found,
                            snapshot_sequence(candidates->request.snapshot),
                            &row, err);
         rows->held[index] = row.block;
-        rows->held_sizes[index] = row.block == NULL ? 0 : row.block->bytes.size;
+        rows->held_sizes[index] =
+            row.block == NULL ? 0 : (uint32_t)row.block->bytes.size;
     }
     if (code == COLANDER_OK && row.block != NULL)
         rows->rows[index] = row.value;

@@ -5,6 +5,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "core/engine.h"
+#include "core/zeroed.h"
 #include "filters/find/stream.h"
 
 #include <stdlib.h>
@@ -117,7 +118,7 @@ next_row(struct stream *stream, struct colander_error *err)
 static struct rows_stream *
 make_rows(const struct stream_find *find)
 {
-    struct rows_stream *created = calloc(1, sizeof(*created));
+    struct rows_stream *created = zeroed(sizeof(*created));
 
     if (created == NULL)
         return NULL;

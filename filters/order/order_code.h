@@ -35,9 +35,9 @@
 /* A block of groups: count u16, where each begins u16; then the groups. Each
  * begins at a whole byte: its kind; of RUNS their number, and of each the
  * distance from the end of the one before, and its rows, in gamma; otherwise
- * the cuts of CUTS, ORDER_PIECE_BITS bits each, the first row, in gamma, the Rice
- * parameter in ORDER_RICE_BITS, and of each item the distance of its row from
- * the one before, in rice, and, of VALUES and CUTS, the fraction. */
+ * the cuts of CUTS, ORDER_PIECE_BITS bits each, the first row, in gamma, the
+ * Rice parameter in ORDER_RICE_BITS, and of each item the distance of its row
+ * from the one before, in rice, and, of VALUES and CUTS, the fraction. */
 #define ORDER_KIND_BITS 2
 #define ORDER_RICE_BITS 5
 #define ORDER_GRAIN_MAX 5 /* bits of a fraction */
@@ -125,9 +125,9 @@ order_shift(unsigned width)
 
 /* The places of a group: from that of its first step to about that of the next
  * one. They are divided evenly into fractions. Where values are not spread
- * evenly, cuts divide them, so that about as many items lie between each two; if
- * fractions have more than ORDER_CUT_GRAIN bits, what lies between two cuts is
- * divided evenly. */
+ * evenly, cuts divide them, so that about as many items lie between each two;
+ * if fractions have more than ORDER_CUT_GRAIN bits, what lies between two cuts
+ * is divided evenly. */
 #define ORDER_CUT_GRAIN 3
 #define ORDER_CUTS_MAX ((1u << ORDER_CUT_GRAIN) - 1)
 #define ORDER_PIECE_BITS 8 /* a cut is the beginning of one of 2^8 pieces */

@@ -27,8 +27,8 @@
 #define SAME_STEPS 128
 
 /* Groups of fewer items have no cuts; nor have others unless the largest
- * fraction without cuts is larger than that with them by more than chance makes:
- * by three times the root of the latter. */
+ * fraction without cuts is larger than that with them by more than chance
+ * makes: by three times the root of the latter. */
 #define CUT_MIN 64
 #define CUT_GAIN 9
 

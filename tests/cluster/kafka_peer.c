@@ -33,6 +33,7 @@
 #include <unistd.h>
 
 #define RECORD_MAX (1 << 20)
+#define FLUSH_MS 150000 /* a broker may be killed meanwhile */
 
 static rd_kafka_t *producer;
 static bool has_failed;
@@ -313,8 +314,11 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
             rd_kafka_mock_broker_set_up(cluster, (int32_t)numbers[0]) != 0;
     else
         return false;
-    return rd_kafka_flush(producer, 30000) == RD_KAFKA_RESP_ERR_NO_ERROR &&
-           !has_failed;
+    if (rd_kafka_flush(producer, FLUSH_MS) != RD_KAFKA_RESP_ERR_NO_ERROR) {
+        fprintf(stderr, "kafka_peer: records are not acknowledged in time\n");
+        has_failed = true;
+    }
+    return !has_failed;
 }
 
 static rd_kafka_t *

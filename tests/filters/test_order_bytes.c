@@ -165,9 +165,9 @@ read_cuts(const uint8_t *golden, size_t size, uint8_t grain, uint64_t low,
 
 ORDER_TEST(bytes_of_a_group_with_cuts_do_not_change)
 {
-    /* Cuts at pieces 16, 32, 48, 64, 80, 96 and 160, and rows 3, 10, 11 and 500,
-     * of which 10 and 11 are between 64 and 80, and 11 is in its last part. A
-     * step has four pieces. */
+    /* Cuts at pieces 16, 32, 48, 64, 80, 96 and 160, and rows 3, 10, 11 and
+     * 500, of which 10 and 11 are between 64 and 80, and 11 is in its last
+     * part. A step has four pieces. */
     static const uint8_t three[] = {0x01, 0x00, 0x04, 0x00, 0x43, 0x80, 0xc0,
                                     0x00, 0x41, 0x81, 0x81, 0x12, 0x13, 0xc0,
                                     0x83, 0x03, 0x02, 0xa6, 0x07};
