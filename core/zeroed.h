@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Returns zeroed memory, to be freed by free, or NULL. glibc's calloc does not
- * take what the thread has freed last, as malloc does: a find that makes and
- * frees some such objects spent a fifth of its time there. */
+/* Returns zeroed memory, to be freed by free, or NULL. Unlike malloc, calloc of
+ * glibc does not take what the thread has freed last: an absent value that was
+ * looked for from Lua took a tenth more instructions. */
 static inline void *
 zeroed(size_t size)
 {
