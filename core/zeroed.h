@@ -18,7 +18,7 @@ zeroed(size_t size)
 {
     void *memory = malloc(size);
 
-    __asm__("" : "+r"(memory)); /* or compilers call calloc */
+    __asm__("" : "+r"(size)); /* or compilers call calloc */
     return memory == NULL ? NULL : memset(memory, 0, size);
 }
 

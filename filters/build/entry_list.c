@@ -64,7 +64,6 @@ void
 entry_list_release(struct entry_list *list)
 {
     free(list->entries);
-    free(list->spare);
     free(list->seen);
     free(list->seen_columns);
     free(list->seen_words);
@@ -123,23 +122,6 @@ is_new(const struct entry_list *list, struct entry_seen *table, uint64_t *entry)
     return true;
 }
 
-/* Makes room for `more` entries. */
-static enum colander_code
-make_room(struct entry_list *list, size_t more, struct colander_error *err)
-{
-    enum colander_code code = COLANDER_OK;
-
-    if (more <= list->capacity - list->count)
-        return COLANDER_OK;
-    code =
-        array_reserve(&list->entries, list->count, &list->capacity, more, err);
-    if (code != COLANDER_OK)
-        return code;
-    free(list->spare); /* too small */
-    list->spare = NULL;
-    return COLANDER_OK;
-}
-
 static inline enum colander_code
 add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
     unsigned tag, uint32_t row, struct colander_error *err)
@@ -150,7 +132,8 @@ add(struct entry_list *list, struct entry_seen *table, uint64_t hash,
     if (!is_new(list, table, &entry))
         return COLANDER_OK;
     if (list->count == list->capacity) {
-        enum colander_code code = make_room(list, 1, err);
+        enum colander_code code =
+            array_reserve(&list->entries, list->count, &list->capacity, 1, err);
 
         if (code != COLANDER_OK)
             return code;
@@ -285,12 +268,11 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
 {
     uint32_t(*places)[DIGITS] = calloc(PASSES, sizeof(*places));
     uint64_t *from = list->entries;
-    uint64_t *to = list->spare;
+    uint64_t *to = malloc((list->capacity | 1) * sizeof(*to));
 
-    if (to == NULL)
-        to = list->spare = malloc((list->capacity | 1) * sizeof(*to));
     if (places == NULL || to == NULL) {
         free(places);
+        free(to);
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory to build a filter");
     }
@@ -307,8 +289,8 @@ entry_list_sort(struct entry_list *list, struct colander_error *err)
         to = swapped;
     }
     list->entries = from;
-    list->spare = to;
     sort_rest(from, to, list->count);
+    free(to);
     list->count = tidy(from, list->count);
     free(places);
     return COLANDER_OK;

@@ -17,7 +17,6 @@ struct entry_seen;
 
 struct entry_list {
     uint64_t *entries; /* see locator_entry */
-    uint64_t *spare;   /* the same size, to sort into; NULL: not needed yet */
     size_t count;
     size_t capacity;
     uint32_t hash_bits;      /* bits kept of an entry's hash */

@@ -34,6 +34,7 @@ local published = {
     ["core/sst.h"] = true,
     ["core/sst_places.h"] = true,
     ["core/thread.h"] = true,
+    ["core/zeroed.h"] = true,
     ["columns/bulk.h"] = true,
     ["columns/conditional.h"] = true,
     ["columns/groups.h"] = true,

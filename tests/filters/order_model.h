@@ -102,13 +102,8 @@ static inline void
 add_entry(uint64_t hash, uint32_t row)
 {
     struct entry_list *list = &model.entries;
-    const size_t before = list->capacity;
 
     OK(array_reserve(&list->entries, list->count, &list->capacity, 1, NULL));
-    if (list->capacity != before) {
-        free(list->spare);
-        list->spare = NULL;
-    }
     list->entries[list->count++] = locator_entry(hash, 0, row);
 }
 
