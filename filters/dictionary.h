@@ -25,8 +25,8 @@
 #define DICTIONARY_LONG_HASH UINT64_C(0x6c6f6e6720776f72)
 
 /* A builder with this many words or bytes is full. More can be added. */
-#define DICTIONARY_WORDS (UINT32_C(1) << 19)
-#define DICTIONARY_BYTES (UINT32_C(8) << 20)
+#define DICTIONARY_WORDS (UINT32_C(1) << 18)
+#define DICTIONARY_BYTES (UINT32_C(4) << 20)
 
 /* A block ends with the word that brings it to as many bytes. */
 #define DICTIONARY_BLOCK_SIZE (32u << 10)
@@ -78,7 +78,7 @@ struct dictionary_answer {
 };
 
 /* The blocks of one dictionary, unpacked, for several searches in it. Starts
- * zeroed. They take little more than 8 MiB. */
+ * zeroed. They take little more than 4 MiB. */
 struct dictionary_blocks {
     struct cached_block **blocks; /* by their number; NULL: not read */
     size_t count;

@@ -440,18 +440,32 @@ refine(struct finish *finish, size_t count, unsigned grain)
         finish->left -= bits / 8;
 }
 
-/* Gives some of the first columns a bit more, where not all can have it. */
+/* Gives the fractions of a column a bit more, if the budget has room. */
+static void
+refine_one(struct finish *finish, struct order_column *column)
+{
+    const uint64_t size = column->fraction_count / 8;
+
+    column->is_finer = size > 0 && size <= finish->left;
+    if (column->is_finer)
+        finish->left -= size;
+}
+
+/* Gives some of the first columns a bit more, where not all can have it: those
+ * that must have an order, then the dearest ones, as a range of texts reads the
+ * most rows that it does not want. */
 static void
 refine_some(struct finish *finish, size_t count)
 {
-    for (size_t i = 0; i < count && finish->grain < GRAIN; i++) {
-        struct order_column *column = finish->columns[i];
-        const uint64_t size = column->fraction_count / 8;
+    size_t begin = 0;
 
-        column->is_finer = size > 0 && size <= finish->left;
-        if (column->is_finer)
-            finish->left -= size;
-    }
+    if (finish->grain == GRAIN)
+        return;
+    for (; begin < count && finish->columns[begin]->wish == ORDER_ALWAYS;
+         begin++)
+        refine_one(finish, finish->columns[begin]);
+    for (size_t i = count; i-- > begin;)
+        refine_one(finish, finish->columns[i]);
 }
 
 /* Returns the greatest number of items of needy values for which all of these
