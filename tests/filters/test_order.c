@@ -516,7 +516,6 @@ ORDER_TEST(groups_keep_within_their_budget)
     assert_in_range(block_bytes(), 2 * ROWS, 4 * ROWS + 1000);
 }
 
-/* All groups are those of the values that few rows have. */
 /* Returns the bits of fractions of a column. */
 static unsigned
 grain_of(size_t column)
@@ -556,6 +555,7 @@ ORDER_TEST(what_is_left_of_the_budget_is_for_some_columns)
     assert_true(finer > 0);
 }
 
+/* All groups are those of the values that few rows have. */
 ORDER_TEST(a_range_without_the_value_of_most_rows_is_in_lists)
 {
     struct counts counts;

@@ -135,7 +135,7 @@ ORDER_TEST(bytes_of_a_group_do_not_change)
     row_ranges_release(&ranges);
 }
 
-/* One with cuts, and fractions of so many bits. */
+/* Reads one with cuts, whose fractions have `grain` bits. */
 static void
 read_cuts(const uint8_t *golden, size_t size, uint8_t grain, uint64_t low,
           uint64_t high, uint32_t row, uint32_t rows)
