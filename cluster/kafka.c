@@ -530,6 +530,60 @@ kafka_partition_count(const struct topic_broker_options *options,
                       "cannot find", rd_kafka_topic_name(topic), -1, err);
 }
 
+struct leader_request {
+    rd_kafka_t *client;
+    const char *topic;
+    int32_t partition;
+};
+
+static rd_kafka_resp_err_t
+ask_leader(void *context)
+{
+    const struct leader_request *request = context;
+    int64_t low;
+    int64_t high;
+
+    return rd_kafka_query_watermark_offsets(request->client, request->topic,
+                                            request->partition, &low, &high,
+                                            KAFKA_ASK_MS);
+}
+
+static bool
+is_first_of_leader(const struct rd_kafka_metadata_topic *topic, int at)
+{
+    const int32_t leader = topic->partitions[at].leader;
+
+    for (int i = 0; i < at; i++) {
+        if (topic->partitions[i].leader == leader)
+            return false;
+    }
+    return leader >= 0;
+}
+
+void
+kafka_meet_leaders(const struct topic_broker_options *options,
+                   rd_kafka_t *client, rd_kafka_topic_t *topic)
+{
+    struct metadata_request again = {client, topic, 0, -1};
+    const struct rd_kafka_metadata *metadata = NULL;
+    const struct rd_kafka_metadata_topic *found;
+
+    if (rd_kafka_metadata(client, 0, topic, &metadata, KAFKA_ASK_MS) !=
+        RD_KAFKA_RESP_ERR_NO_ERROR)
+        return;
+    found = metadata->topics;
+    for (int i = 0; metadata->topic_cnt == 1 && i < found->partition_cnt; i++) {
+        struct leader_request request = {client, found->topic,
+                                         found->partitions[i].id};
+
+        if (is_first_of_leader(found, i))
+            (void)kafka_try(options, client, false, ask_leader, &request);
+    }
+    rd_kafka_metadata_destroy(metadata);
+    /* what they said first is read before the answer to this */
+    (void)kafka_try(options, client, false, ask_metadata, &again);
+}
+
 int64_t
 kafka_retention(rd_kafka_t *client, rd_kafka_topic_t *topic)
 {

@@ -180,6 +180,7 @@ begin(struct topic_writer *writer, struct colander_error *err)
     code = kafka_partition_count(&writer->options, writer->client,
                                  writer->topic, &writer->partition_count, err);
     if (code == COLANDER_OK) {
+        kafka_meet_leaders(&writer->options, writer->client, writer->topic);
         writer->firsts =
             calloc((size_t)writer->partition_count, sizeof(*writer->firsts));
         if (writer->firsts == NULL)

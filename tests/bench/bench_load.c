@@ -20,11 +20,29 @@
 #include "bench_turns.h"
 #include "bench_tweets.h"
 
-enum way { LOAD, BULK, PUT, PARSE, SQLITE, LEVELDB, WAYS };
+/* clang-format off */
+enum way {
+    LOAD, BULK, PUT, PARSE,
+#ifdef BENCH_SQLITE
+    SQLITE,
+#endif
+#ifdef BENCH_LEVELDB
+    LEVELDB,
+#endif
+    WAYS
+};
+/* clang-format on */
 enum time { ELAPSED }; /* of a turn */
 
-static const char *const names[WAYS] = {"load",  "bulk",   "put",
-                                        "parse", "sqlite", "leveldb"};
+static const char *const names[WAYS] = {
+    [LOAD] = "load",       [BULK] = "bulk", [PUT] = "put", [PARSE] = "parse",
+#ifdef BENCH_SQLITE
+    [SQLITE] = "sqlite",
+#endif
+#ifdef BENCH_LEVELDB
+    [LEVELDB] = "leveldb",
+#endif
+};
 
 /* The columns of tweets, which SQLite indexes. */
 static const char *const columns[] = {"user", "text",  "likes",
@@ -106,11 +124,15 @@ run_way(const struct experiment *it, enum way way)
         seconds = parse(it);
     else if (way == PUT)
         seconds = put(it, path);
+#ifdef BENCH_SQLITE
     else if (way == SQLITE)
         seconds =
             load(it, &bench_peer_sqlite, SQLITE_INDEX_ON_ALL, false, path);
+#endif
+#ifdef BENCH_LEVELDB
     else if (way == LEVELDB)
         seconds = load(it, &bench_peer_leveldb, LEVELDB_SCAN, false, path);
+#endif
     else
         seconds =
             load(it, &bench_peer_colander, COLANDER_BULK, way == LOAD, path);
@@ -159,8 +181,12 @@ print(const struct experiment *it, double load_memory, double bulk_memory)
         bench_figures_begin(it->options, "load", it->work.row_count);
 
     print_ratio(figures, it, LOAD, PUT, "load_over_put");
+#ifdef BENCH_SQLITE
     print_ratio(figures, it, LOAD, SQLITE, "load_over_sqlite_indexed");
+#endif
+#ifdef BENCH_LEVELDB
     print_ratio(figures, it, LOAD, LEVELDB, "load_over_leveldb");
+#endif
     print_ratio(figures, it, BULK, LOAD, "bulk_over_load");
     bench_figure(figures, 1,
                  rate(it, PARSE) * (double)it->work.lines_size /

@@ -6,6 +6,8 @@
  * input that it has carried out:
  *
  *     topic NAME PARTITIONS [POLICY] which brokers compact or delete
+ *     begin NAME PARTITIONS         the same of real brokers, of which not all
+ *                                   may know it yet
  *     delete TOPIC                  of real brokers
  *     trim TOPIC PARTITION OFFSET   removes what is before, of real brokers
  *     put TOPIC PARTITION FILE      a record for each line
@@ -189,17 +191,29 @@ try_topic(const char *name, int partitions, const char *policy)
     return !has_failed;
 }
 
-/* Whether the producer knows all partitions. Asks for them. */
+/* Whether the producer knows all partitions, and their leaders do. Asks them:
+ * librdkafka fails records when it meets a broker that does not know a topic
+ * yet. */
 static bool
 knows(const char *name, int partitions)
 {
     const struct rd_kafka_metadata *found = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, name, NULL);
-    bool is_known = rd_kafka_metadata(producer, 0, topic, &found, 5000) ==
-                        RD_KAFKA_RESP_ERR_NO_ERROR &&
-                    found->topic_cnt == 1 &&
-                    found->topics[0].partition_cnt == partitions;
+    bool is_known = true;
 
+    for (int i = 0; i < partitions && is_known; i++) {
+        int64_t low;
+        int64_t high;
+
+        is_known = rd_kafka_query_watermark_offsets(producer, name, i, &low,
+                                                    &high, 5000) ==
+                   RD_KAFKA_RESP_ERR_NO_ERROR;
+    }
+    is_known = is_known &&
+               rd_kafka_metadata(producer, 0, topic, &found, 5000) ==
+                   RD_KAFKA_RESP_ERR_NO_ERROR &&
+               found->topic_cnt == 1 &&
+               found->topics[0].partition_cnt == partitions;
     if (found != NULL)
         rd_kafka_metadata_destroy(found);
     rd_kafka_topic_destroy(topic);
@@ -209,11 +223,13 @@ knows(const char *name, int partitions)
 /* Each record is on all of three brokers, and acknowledged by two. Waits until
  * these have started, or an older topic is deleted. */
 static void
-create_topic(const char *name, int partitions, const char *policy)
+create_topic(const char *name, int partitions, const char *policy,
+             bool is_awaited)
 {
     for (int i = 0; i < 120 && !try_topic(name, partitions, policy); i++)
         usleep(500000);
-    for (int i = 0; i < 120 && !has_failed && !knows(name, partitions); i++)
+    for (int i = 0;
+         i < 120 && !has_failed && is_awaited && !knows(name, partitions); i++)
         usleep(500000);
 }
 
@@ -269,7 +285,9 @@ obey(rd_kafka_mock_cluster_t *cluster, const char *line)
     has_failed = false;
     if (sscanf(line, "topic %299s %ld %299s", word, &numbers[0], text) >= 2 &&
         cluster == NULL)
-        create_topic(word, (int)numbers[0], text);
+        create_topic(word, (int)numbers[0], text, true);
+    else if (sscanf(line, "begin %299s %ld", word, &numbers[0]) == 2)
+        create_topic(word, (int)numbers[0], "delete", false);
     else if (sscanf(line, "delete %299s", word) == 1)
         delete_topic(word);
     else if (sscanf(line, "trim %299s %ld %ld", word, &numbers[0],

@@ -20,6 +20,17 @@ has rows '{"_key":1,"id":1}' '{"_key":2,"id":2}' '{"_key":3,"id":3}'
 follow 0 t --key id
 says_some '^0 rows loaded; 0 records behind, in 3 partitions$'
 
+# --- a topic that one of its brokers does not know yet
+seq 60000 | sed 's/.*/{"id":&}/' >"$work/many.jsonl"
+for i in 1 2 3; do
+    kill -STOP "${kafka_pids[3]}"
+    (sleep 0.5 && kill -CONT "${kafka_pids[3]}") & # it may be the controller
+    brokers begin "new$i" 12
+    run 0 load "kafka://$brokers/new$i" "$work/many.jsonl" --key id \
+        --place "$work/places$i"
+    says_some '^60,000 records sent'
+done
+
 # --- no such topic
 follow 1 nothing
 says_some "cannot find topic 'nothing': .*UNKNOWN_TOPIC"
