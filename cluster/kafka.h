@@ -96,8 +96,8 @@ kafka_partition_count(const struct topic_broker_options *options,
                       int32_t *count, struct colander_error *err);
 
 /* Asks each leader of the topic's partitions, before a producer sends: the
- * first answer of a broker that does not know a new topic yet makes librdkafka fail
- * records, those for other brokers too. Brokers that do not answer are not
+ * first answer of a broker that does not know a new topic yet makes librdkafka
+ * fail records, those for other brokers too. Brokers that do not answer are not
  * waited for long. */
 void kafka_meet_leaders(const struct topic_broker_options *options,
                         rd_kafka_t *client, rd_kafka_topic_t *topic);

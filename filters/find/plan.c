@@ -462,28 +462,47 @@ open_recent(struct planning *planning, struct family_filters *family,
 
 /* --------------------------------------------------------------- making --- */
 
+/* New files may come while those before are opened: a view is taken this often.
+ */
+#define VIEWS_MAX 4
+
+/* Opens the filters of the view that are not open yet: of all files, or of
+ * those whose bit is set. */
+static enum colander_code
+open_pending(struct filters *filters, const struct file_view *view,
+             const uint64_t *files, bool *is_any, struct colander_error *err)
+{
+    enum colander_code code = COLANDER_OK;
+
+    *is_any = false;
+    for (size_t i = 0; code == COLANDER_OK && i < view->file_count; i++) {
+        if (view->files[i]->state != FILE_PENDING ||
+            (files != NULL && (files[i / 64] >> i % 64 & 1) == 0))
+            continue;
+        code = filters_open_pending(filters, view->files[i], err);
+        *is_any = true;
+    }
+    return code;
+}
+
 enum colander_code
 plan_view(struct filters *filters, struct family_filters *family,
           const uint64_t *files, struct file_view **view,
           struct colander_error *err)
 {
     enum colander_code code;
-    bool is_opened = false;
+    bool is_opened = true;
 
     code = registry_view(&filters->registry, family, view, err);
-    if (code != COLANDER_OK || !(*view)->has_pending)
-        return code;
-    for (size_t i = 0; code == COLANDER_OK && i < (*view)->file_count; i++) {
-        if ((*view)->files[i]->state != FILE_PENDING ||
-            (files != NULL && (files[i / 64] >> i % 64 & 1) == 0))
-            continue;
-        code = filters_open_pending(filters, (*view)->files[i], err);
-        is_opened = true;
-    }
-    if (code == COLANDER_OK && is_opened) {
-        file_view_release(*view);
-        *view = NULL;
-        code = registry_view(&filters->registry, family, view, err);
+    for (unsigned i = 1; i < VIEWS_MAX && code == COLANDER_OK && is_opened &&
+                         (*view)->has_pending;
+         i++) {
+        code = open_pending(filters, *view, files, &is_opened, err);
+        if (code == COLANDER_OK && is_opened) {
+            file_view_release(*view);
+            *view = NULL;
+            code = registry_view(&filters->registry, family, view, err);
+        }
     }
     return code;
 }
