@@ -14,9 +14,9 @@
  * written.
  *
  * Threads: many threads may add rows of a family; its mutex orders them.
- * Finding takes it only to get the list of chunks (recent_view) Memory:
- * proportional to the rows that the engine has not flushed. A chunk whose
- * writes have all failed is removed at once.
+ *          Finding takes it only to get the list of chunks (recent_view)
+ * Memory:  proportional to the rows that the engine has not flushed. A chunk
+ *          whose writes have all failed is removed at once.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -38,6 +38,7 @@ void recent_destroy(struct recent *recent);
 struct recent_value {
     uint64_t hash;
     uint32_t tag; /* below LOCATOR_TAGS */
+    bool is_key;  /* the hash is that of the row's key: see recent_has_key */
 };
 
 /* The chunks that one write has added to. Starts zeroed, and must not move. */
@@ -82,10 +83,6 @@ void recent_view_release(struct recent_view *view);
 /* Returns whether the view has no chunks; then it never finds a row. */
 bool recent_view_is_empty(const struct recent_view *view);
 
-/* Begins to fetch what a search for the hash will read first, so that misses of
- * several searches overlap. */
-void recent_fetch(const struct recent_view *view, uint64_t hash);
-
 /* Passes to `visit` the key of every row of the view that may have a value of
  * this hash in a column of `tag` (LOCATOR_TAG_ANY: any), in no order. A key may
  * come several times, if the row was overwritten or has the value more than
@@ -100,6 +97,14 @@ COLANDER_CHECKED enum colander_code recent_find(
 /* Returns how many entries the hash has, at most `limit`. */
 uint64_t recent_count(const struct recent_view *view, uint64_t hash,
                       unsigned tag, uint64_t limit);
+
+/* Returns whether the view may have a row whose key has the hash, which was
+ * added as one of a key. */
+bool recent_has_key(const struct recent_view *view, uint64_t hash);
+
+/* Begins to fetch what that will read, so that misses of several searches
+ * overlap. */
+void recent_fetch_key(const struct recent_view *view, uint64_t hash);
 
 /* The current sizes. */
 struct recent_sizes {

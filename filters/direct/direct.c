@@ -277,6 +277,6 @@ bool
 direct_is_newest(const struct recent_view *recent, const struct levels *levels,
                  uint32_t place, struct colander_slice key, uint64_t hash)
 {
-    return recent_count(recent, hash, LOCATOR_TAG_ANY, 1) == 0 &&
+    return !recent_has_key(recent, hash) &&
            !levels_may_have_newer(levels, place, key, hash);
 }

@@ -322,7 +322,7 @@ take_row(struct candidates *candidates)
     taken.number = stream->number;
     taken.place = stream->place;
     taken.hash = engine_key_hash(stream->key);
-    recent_fetch(candidates->plan.recent, taken.hash);
+    recent_fetch_key(candidates->plan.recent, taken.hash);
     if (candidates->held_bytes < candidates->held_max) {
         taken.row = stream->row;
         candidates->held_bytes += stream->row.block->bytes.size;

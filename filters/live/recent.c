@@ -14,6 +14,7 @@
 #include "core/array.h"
 
 #include "filters/live/recent_chunk.h"
+#include "filters/locator.h"
 
 #include <assert.h>
 #include <pthread.h>
@@ -35,7 +36,6 @@ struct recent {
     struct recent_chunk **chunks;
     size_t count;
     size_t capacity;
-    uint64_t slot_count;      /* of all chunks */
     struct recent_view *view; /* current view; NULL: not created yet */
     uint64_t flushed;
     uint64_t row_count;
@@ -123,7 +123,6 @@ drop_done(struct recent *recent, struct dropped *dropped)
         if (recent->open == chunk)
             recent->open = NULL;
         recent->row_count -= chunk->row_count;
-        recent->slot_count -= UINT64_C(1) << chunk->slot_bits;
         chunk->next_dropped = dropped->chunks;
         dropped->chunks = chunk;
     }
@@ -235,18 +234,15 @@ recent_write_end(struct recent_write *write, bool is_written, uint64_t sequence)
 
 /* --------------------------------------------------------------- notes --- */
 
-/* Returns the size of the next chunk: as many slots as all chunks have
- * together. So families with few recent rows take little memory, and others
- * have few chunks to search. */
+/* Returns the size of the next chunk: larger the more there are. So families
+ * with few recent rows take little memory, and others have few chunks and
+ * sieves to search. */
 static unsigned
 next_slot_bits(const struct recent *recent)
 {
-    unsigned bits = RECENT_SLOT_BITS_MIN;
+    const size_t bits = RECENT_SLOT_BITS_MIN + 2 * recent->count;
 
-    while (bits < RECENT_SLOT_BITS_MAX &&
-           UINT64_C(2) << bits <= recent->slot_count)
-        bits++;
-    return bits;
+    return bits < RECENT_SLOT_BITS_MAX ? (unsigned)bits : RECENT_SLOT_BITS_MAX;
 }
 
 /* Returns a sieve with a free column for a chunk of that size, referenced: that
@@ -305,7 +301,6 @@ open_chunk(struct recent *recent, size_t key_size, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a recent row");
     chunk->recent = recent;
-    recent->slot_count += UINT64_C(1) << chunk->slot_bits;
     recent->chunks[recent->count++] = chunk;
     recent->open = chunk;
     /* This frees no chunk: the list still has all chunks of the view. */
@@ -499,8 +494,9 @@ search_chunk(struct search *search)
     return true;
 }
 
-void
-recent_fetch(const struct recent_view *view, uint64_t hash)
+/* Starts fetching what the search will read first. */
+static void
+fetch_first(const struct recent_view *view, uint64_t hash)
 {
     for (size_t i = 0; i < FETCH_AHEAD && i < view->count; i++)
         fetch(view, i, hash);
@@ -535,7 +531,7 @@ recent_find(const struct recent_view *view, uint64_t hash, unsigned tag,
     enum colander_code code = COLANDER_OK;
     const uint8_t *last = NULL;
 
-    recent_fetch(view, hash);
+    fetch_first(view, hash);
     while (code == COLANDER_OK && search_next(&search)) {
         struct colander_slice key =
             recent_chunk_key(search.chunk, search.slot_bits, search.entry);
@@ -555,10 +551,32 @@ recent_count(const struct recent_view *view, uint64_t hash, unsigned tag,
     struct search search = {.view = view, .hash = hash, .tag = tag};
     uint64_t count = 0;
 
-    recent_fetch(view, hash);
+    fetch_first(view, hash);
     while (count < limit && search_next(&search))
         count++;
     return count;
+}
+
+void
+recent_fetch_key(const struct recent_view *view, uint64_t hash)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const struct recent_view_sieve *at = &view->sieves[i];
+
+        __builtin_prefetch(
+            (const void *)recent_sieve_key_line(at->sieve, at->shape, hash));
+    }
+}
+
+bool
+recent_has_key(const struct recent_view *view, uint64_t hash)
+{
+    bool may_have = false;
+
+    for (size_t i = 0; i < view->count; i++)
+        may_have |= recent_sieve_has_key(view->sieves[i].sieve,
+                                         view->sieves[i].shape, hash);
+    return may_have && recent_count(view, hash, LOCATOR_TAG_ANY, 1) > 0;
 }
 
 struct recent_sizes

@@ -84,7 +84,7 @@ add_hash(struct candidate_write *write, uint64_t hash)
         return;
     }
     write->values[write->value_count++] =
-        (struct recent_value){hash, write->tag};
+        (struct recent_value){.hash = hash, .tag = write->tag};
 }
 
 /* Pieces of words are looked for in the rows. */
@@ -143,7 +143,10 @@ recent_add_row(void *context, struct candidate_write **write,
     if (!adding->settings->options.is_on)
         return COLANDER_OK;
     /* The key itself: a version of the row in a file may be older. */
-    adding->values[0] = (struct recent_value){engine_key_hash(key), 0};
+    adding->values[0] = (struct recent_value){
+        .hash = engine_key_hash(key),
+        .is_key = true,
+    };
     adding->value_count = 1;
     adding->skip_depth = 0;
     adding->words_depth = 0;

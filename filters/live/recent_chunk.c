@@ -93,13 +93,19 @@ data_size_for(size_t slot_count, size_t key_size)
     return key_size > size / 4 ? size + KEY_HEAD + key_size : size;
 }
 
-/* Then a column has 8 bits for each slot, 13 or more for each hash. */
+/* Then a column has 16 bits for each slot, 26 or more for each hash; and keys
+ * have 2 for each slot, 19 or more for each row with a key and five values. */
 struct recent_sieve_shape
 recent_chunk_sieve(unsigned slot_bits)
 {
-    if (slot_bits == RECENT_SLOT_BITS_MAX)
-        return (struct recent_sieve_shape){slot_bits - 2, 16};
-    return (struct recent_sieve_shape){slot_bits - 6, 1};
+    const unsigned width_bits = slot_bits == RECENT_SLOT_BITS_MAX ? 4 : 0;
+    const struct recent_sieve_shape shape = {
+        .line_bits = slot_bits - 5 + width_bits,
+        .key_bits = slot_bits - 8 + width_bits,
+        .width = 1u << width_bits,
+    };
+
+    return shape;
 }
 
 struct recent_chunk *
@@ -218,6 +224,8 @@ add_some(struct recent_chunk *chunk, uint32_t place,
     }
     for (size_t i = 0; i < count; i++) {
         assert(values[i].tag < LOCATOR_TAGS);
+        if (values[i].is_key)
+            recent_sieve_add_key(chunk->sieve, values[i].hash);
         add_entry(chunk, values[i].hash, values[i].tag << PLACE_BITS | place);
     }
 }

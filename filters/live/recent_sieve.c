@@ -9,7 +9,8 @@ size_t
 recent_sieve_size(struct recent_sieve_shape shape)
 {
     return sizeof(struct recent_sieve) +
-           (RECENT_SIEVE_LINE * sizeof(uint64_t) << shape.line_bits);
+           RECENT_SIEVE_LINE * sizeof(uint64_t) *
+               (((size_t)1 << shape.line_bits) + ((size_t)1 << shape.key_bits));
 }
 
 struct recent_sieve *
@@ -46,18 +47,33 @@ recent_sieve_unref(struct recent_sieve *sieve)
     return size;
 }
 
+/* Sets a bit of a line. */
+static void
+set_bit(_Atomic uint64_t *line, unsigned place)
+{
+    _Atomic uint64_t *word = &line[place / 64];
+    uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
+
+    bits |= UINT64_C(1) << place % 64;
+    atomic_store_explicit(word, bits, memory_order_relaxed);
+}
+
 void
 recent_sieve_add(struct recent_sieve *sieve, unsigned column, uint64_t hash)
 {
     _Atomic uint64_t *line =
         (void *)recent_sieve_line(sieve, sieve->shape, hash);
 
-    for (unsigned i = 0; i < RECENT_SIEVE_POSITIONS; i++) {
-        const unsigned place = recent_sieve_place(sieve->shape, hash, i);
-        _Atomic uint64_t *word = &line[place / 64];
-        uint64_t bits = atomic_load_explicit(word, memory_order_relaxed);
+    for (unsigned i = 0; i < RECENT_SIEVE_POSITIONS; i++)
+        set_bit(line, recent_sieve_place(sieve->shape, hash, i) + column);
+}
 
-        bits |= UINT64_C(1) << (place % 64 + column);
-        atomic_store_explicit(word, bits, memory_order_relaxed);
-    }
+void
+recent_sieve_add_key(struct recent_sieve *sieve, uint64_t hash)
+{
+    _Atomic uint64_t *line =
+        (void *)recent_sieve_key_line(sieve, sieve->shape, hash);
+
+    for (unsigned i = 0; i < RECENT_SIEVE_POSITIONS; i++)
+        set_bit(line, recent_sieve_key_place(hash, i));
 }

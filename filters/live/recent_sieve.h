@@ -1,5 +1,6 @@
 /*
- * A sieve: which of a few chunks of recent rows may have a hash.
+ * A sieve: which of a few chunks of recent rows may have a hash, and whether
+ * any of them may have a key.
  *
  * A hash belongs to one *line*, the size of a cache line, and to a few of its
  * positions. At each position every chunk has a bit, in the *column* that it
@@ -7,6 +8,10 @@
  * search reads one cache line for all chunks of a sieve, and takes no
  * unpredictable branch. Columns are not used again: who still searches a chunk
  * that was removed must find what it had.
+ *
+ * Each row that a find reads directly is looked for by its key, and is seldom
+ * there. So hashes of keys have further lines, in which all chunks share their
+ * bits: these are few enough to stay in the caches of the processor.
  *
  * Threads: one thread takes columns and adds at a time, and any number search
  *          at the same time.
@@ -28,7 +33,8 @@
 
 /* The shape of a sieve, with which it is searched without reading its head. */
 struct recent_sieve_shape {
-    unsigned line_bits; /* it has 2^line_bits lines */
+    unsigned line_bits; /* it has 2^line_bits lines, */
+    unsigned key_bits;  /* and 2^key_bits of keys after them */
     unsigned width;     /* columns, a power of two */
 };
 
@@ -67,9 +73,30 @@ recent_sieve_place(struct recent_sieve_shape shape, uint64_t hash, unsigned i)
     return ((unsigned)(hash >> 9 * i) & (positions - 1)) * shape.width;
 }
 
-/* Adds the hash to a column. */
+/* Returns the first word of the line of a key. */
+static inline const _Atomic uint64_t *
+recent_sieve_key_line(const struct recent_sieve *sieve,
+                      struct recent_sieve_shape shape, uint64_t hash)
+{
+    const uint64_t line =
+        (UINT64_C(1) << shape.line_bits) + (hash >> (64 - shape.key_bits));
+
+    return &sieve->words[line * RECENT_SIEVE_LINE];
+}
+
+/* Returns position `i` of the hash of a key, as a bit of its line. */
+static inline unsigned
+recent_sieve_key_place(uint64_t hash, unsigned i)
+{
+    return (unsigned)(hash >> 9 * i) % (RECENT_SIEVE_LINE * 64);
+}
+
+/* Adds the hash to a column, */
 void recent_sieve_add(struct recent_sieve *sieve, unsigned column,
                       uint64_t hash);
+
+/* and that of a key to the keys. */
+void recent_sieve_add_key(struct recent_sieve *sieve, uint64_t hash);
 
 /* Returns the columns that may have the hash, the first as bit 0. */
 static inline uint64_t
@@ -87,6 +114,23 @@ recent_sieve_find(const struct recent_sieve *sieve,
             place % 64;
     }
     return columns;
+}
+
+/* Returns whether a chunk may have a key of this hash. */
+static inline bool
+recent_sieve_has_key(const struct recent_sieve *sieve,
+                     struct recent_sieve_shape shape, uint64_t hash)
+{
+    const _Atomic uint64_t *line = recent_sieve_key_line(sieve, shape, hash);
+    uint64_t bit = 1;
+
+    for (unsigned i = 0; i < RECENT_SIEVE_POSITIONS; i++) {
+        const unsigned place = recent_sieve_key_place(hash, i);
+
+        bit &= atomic_load_explicit(&line[place / 64], memory_order_relaxed) >>
+               place % 64;
+    }
+    return bit != 0;
 }
 
 #endif

@@ -49,7 +49,7 @@ static inline void
 note_one(struct recent *recent, struct recent_write *write, uint32_t number,
          uint64_t hash, uint32_t tag)
 {
-    struct recent_value value = {hash, tag};
+    struct recent_value value = {.hash = hash, .tag = tag};
     uint8_t bytes[9];
 
     OK(recent_add(recent, write, key_of(number, bytes, sizeof(bytes)), &value,

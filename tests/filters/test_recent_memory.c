@@ -66,7 +66,7 @@ TEST(a_row_is_noted_or_memory_is_short)
 
     values = malloc(MEMORY_VALUES * sizeof(*values));
     for (size_t i = 0; i < MEMORY_VALUES; i++)
-        values[i] = (struct recent_value){hash_of(i), 0};
+        values[i] = (struct recent_value){.hash = hash_of(i)};
     /* the chunks, their list, and the list of the write */
     assert_true(failures_of_noting(recent, values) >= 10);
     free(values);

@@ -74,6 +74,7 @@ model_note(struct model *model, unsigned write)
                              : 1000 + random_below(&model->random, 100000);
 
         row->values[i].hash = hash_of(value);
+        row->values[i].is_key = i == 0;
         row->values[i].tag =
             (uint32_t)random_below(&model->random, LOCATOR_TAGS);
     }
@@ -198,6 +199,8 @@ model_check(struct model *model, const struct model_view *view)
         model_check_find(model, view, hash_of(value), LOCATOR_TAG_ANY);
         if (row->count == 0)
             continue;
+        if (view->must_have[row - model->rows])
+            assert_true(recent_has_key(view->view, row->values[0].hash));
         model_check_find(model, view, row->values[0].hash, LOCATOR_TAG_ANY);
         model_check_find(model, view, row->values[0].hash, row->values[0].tag);
     }
@@ -284,7 +287,8 @@ expect_found(struct traffic *traffic, uint32_t number, uint64_t sequence)
     bool may_be_gone = atomic_load(&traffic->flushed) >= sequence;
 
     if (view == NULL ||
-        (rows_found(view, hash_of(1000 + number), 1) == 0 && !may_be_gone))
+        (!may_be_gone && (rows_found(view, hash_of(1000 + number), 1) == 0 ||
+                          !recent_has_key(view, hash_of(10000000 + number)))))
         atomic_fetch_add(&traffic->missing, 1);
     recent_view_release(view);
 }
@@ -298,9 +302,9 @@ write_rows(void *context)
     for (uint32_t i = writer->first; i < writer->first + WRITER_ROWS; i++) {
         struct recent_write write = {0};
         struct recent_value values[] = {
-            {hash_of(COMMON_VALUE), i % 16},
-            {hash_of(1000 + i), 1},
-            {hash_of(10000000 + i), 2},
+            {.hash = hash_of(COMMON_VALUE), .tag = i % 16},
+            {.hash = hash_of(1000 + i), .tag = 1},
+            {.hash = hash_of(10000000 + i), .tag = 2, .is_key = true},
         };
         bool is_written = i % 7 != 0;
         uint8_t bytes[12];
