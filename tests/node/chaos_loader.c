@@ -29,9 +29,12 @@
 
 #define KEYS 300
 #define TEXT_MAX 400
+#define PARTITIONS_MAX 1000
 
 static volatile sig_atomic_t is_stopped;
 static int journal;
+static int32_t partition_count;
+static bool has_begun[PARTITIONS_MAX];
 
 static void
 stop(int number)
@@ -55,17 +58,20 @@ note(char what, uint64_t number)
         abort();
 }
 
-/* The number of a record is its opaque. */
+/* The number of a record is its opaque. Its partition has records of this
+ * session now. */
 static void
 see_delivery(rd_kafka_t *client, const rd_kafka_message_t *message,
              void *opaque)
 {
     (void)client;
     (void)opaque;
-    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR)
+    if (message->err == RD_KAFKA_RESP_ERR_NO_ERROR) {
         note('a', (uint64_t)(uintptr_t)message->_private);
-    else
+        has_begun[message->partition % PARTITIONS_MAX] = true;
+    } else {
         fprintf(stderr, "chaos_loader: %s\n", rd_kafka_err2str(message->err));
+    }
 }
 
 /* Returns the highest number in the journal. */
@@ -133,6 +139,20 @@ make(struct record *record, unsigned loader, uint64_t number)
     }
 }
 
+/* Waits for the acknowledgement if the record is the first of this session in
+ * its partition: until a broker has it, it takes any later one as the first,
+ * and librdkafka then reports that those before were acknowledged, too. */
+static void
+await_first(rd_kafka_t *producer, const struct record *record)
+{
+    const int32_t partition = rd_kafka_msg_partitioner_murmur2(
+        NULL, record->key, strlen(record->key), partition_count, NULL, NULL);
+
+    while (!has_begun[partition % PARTITIONS_MAX] && !is_stopped &&
+           rd_kafka_outq_len(producer) > 0)
+        (void)rd_kafka_flush(producer, 100);
+}
+
 static bool
 send_record(rd_kafka_t *producer, const char *topic, unsigned loader,
             const struct record *record, uint64_t number)
@@ -161,7 +181,29 @@ send_record(rd_kafka_t *producer, const char *topic, unsigned loader,
         rd_kafka_poll(producer,
                       error == RD_KAFKA_RESP_ERR__QUEUE_FULL ? 100 : 0);
     } while (error == RD_KAFKA_RESP_ERR__QUEUE_FULL && !is_stopped);
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        await_first(producer, record);
     return error == RD_KAFKA_RESP_ERR_NO_ERROR || is_stopped;
+}
+
+/* Asks how many partitions the topic has, until that is known or this ends. */
+static void
+find_partitions(rd_kafka_t *producer, const char *name)
+{
+    rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, name, NULL);
+
+    while (partition_count == 0 && !is_stopped) {
+        const struct rd_kafka_metadata *found;
+
+        if (rd_kafka_metadata(producer, 0, topic, &found, 1000) ==
+            RD_KAFKA_RESP_ERR_NO_ERROR) {
+            if (found->topic_cnt == 1)
+                partition_count = found->topics[0].partition_cnt;
+            rd_kafka_metadata_destroy(found);
+        }
+        usleep(100000);
+    }
+    rd_kafka_topic_destroy(topic);
 }
 
 static rd_kafka_t *
@@ -210,6 +252,7 @@ main(int argc, char **argv)
         return 2;
     srand((unsigned)atoi(argv[5]) + loader + (unsigned)number);
     signal(SIGTERM, stop);
+    find_partitions(producer, argv[2]);
     while (!is_stopped && is_sent &&
            rd_kafka_fatal_error(producer, NULL, 0) == 0) {
         struct record record;
