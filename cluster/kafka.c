@@ -530,22 +530,46 @@ kafka_partition_count(const struct topic_broker_options *options,
                       "cannot find", rd_kafka_topic_name(topic), -1, err);
 }
 
-struct leader_request {
+/* ------------------------------------------------------------- offsets --- */
+
+/* Times of partitions, of which the offsets are asked for. */
+struct offset_request {
     rd_kafka_t *client;
-    const char *topic;
-    int32_t partition;
+    rd_kafka_topic_partition_list_t *list;
+    int64_t time; /* of all */
 };
 
+/* (rd_kafka_query_watermark_offsets of librdkafka 2.0 drops an error, and waits
+ * for a lost broker without end.) */
 static rd_kafka_resp_err_t
-ask_leader(void *context)
+ask_offsets(void *context)
 {
-    const struct leader_request *request = context;
-    int64_t low;
-    int64_t high;
+    const struct offset_request *request = context;
+    rd_kafka_topic_partition_list_t *list = request->list;
+    rd_kafka_resp_err_t error;
 
-    return rd_kafka_query_watermark_offsets(request->client, request->topic,
-                                            request->partition, &low, &high,
-                                            KAFKA_ASK_MS);
+    for (int i = 0; i < list->cnt; i++)
+        list->elems[i].offset = request->time;
+    error = rd_kafka_offsets_for_times(request->client, list, KAFKA_ASK_MS);
+    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
+        error = list->elems[i].err;
+    return error;
+}
+
+rd_kafka_resp_err_t
+kafka_find_offset(const struct topic_broker_options *options,
+                  rd_kafka_t *client, bool waits, const char *topic,
+                  int32_t partition, int64_t time, int64_t *offset)
+{
+    struct offset_request request = {
+        client, rd_kafka_topic_partition_list_new(1), time};
+    rd_kafka_resp_err_t error;
+
+    (void)rd_kafka_topic_partition_list_add(request.list, topic, partition);
+    error = kafka_try(options, client, waits, ask_offsets, &request);
+    *offset = request.list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(request.list);
+    return error;
 }
 
 static bool
@@ -566,19 +590,22 @@ kafka_meet_leaders(const struct topic_broker_options *options,
 {
     struct metadata_request again = {client, topic, 0, -1};
     const struct rd_kafka_metadata *metadata = NULL;
+    struct offset_request request = {client, NULL, RD_KAFKA_OFFSET_END};
     const struct rd_kafka_metadata_topic *found;
 
     if (rd_kafka_metadata(client, 0, topic, &metadata, KAFKA_ASK_MS) !=
         RD_KAFKA_RESP_ERR_NO_ERROR)
         return;
+    request.list = rd_kafka_topic_partition_list_new(1);
     found = metadata->topics;
     for (int i = 0; metadata->topic_cnt == 1 && i < found->partition_cnt; i++) {
-        struct leader_request request = {client, found->topic,
-                                         found->partitions[i].id};
-
         if (is_first_of_leader(found, i))
-            (void)kafka_try(options, client, false, ask_leader, &request);
+            (void)rd_kafka_topic_partition_list_add(request.list, found->topic,
+                                                    found->partitions[i].id);
     }
+    if (request.list->cnt > 0)
+        (void)kafka_try(options, client, false, ask_offsets, &request);
+    rd_kafka_topic_partition_list_destroy(request.list);
     rd_kafka_metadata_destroy(metadata);
     /* what they said first is read before the answer to this */
     (void)kafka_try(options, client, false, ask_metadata, &again);

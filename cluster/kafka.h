@@ -95,6 +95,15 @@ kafka_partition_count(const struct topic_broker_options *options,
                       rd_kafka_t *client, rd_kafka_topic_t *topic,
                       int32_t *count, struct colander_error *err);
 
+/* Sets *offset to that of the first record of a partition that is not before a
+ * time; of RD_KAFKA_OFFSET_BEGINNING and END, which brokers take for times, to
+ * that of the first record and after the last one; negative: there is none.
+ * Asks as kafka_try does. */
+rd_kafka_resp_err_t
+kafka_find_offset(const struct topic_broker_options *options,
+                  rd_kafka_t *client, bool waits, const char *topic,
+                  int32_t partition, int64_t time, int64_t *offset);
+
 /* Asks each leader of the topic's partitions, before a producer sends: the
  * first answer of a broker that does not know a new topic yet makes librdkafka
  * fail records, those for other brokers too. Brokers that do not answer are not

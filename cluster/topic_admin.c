@@ -265,38 +265,35 @@ topic_create(const struct topic_broker_options *options,
 
 /* ----------------------------------------------------------------- ends --- */
 
-struct ends_request {
-    struct admin *admin;
-    int32_t partition;
-    struct topic_ends *ends;
-};
-
-static rd_kafka_resp_err_t
-ask_ends(void *context)
+/* Sets *offset to one end of a partition. */
+static enum colander_code
+find_end(struct admin *admin, int32_t partition, int64_t which, int64_t *offset,
+         struct colander_error *err)
 {
-    struct ends_request *request = context;
+    const rd_kafka_resp_err_t error =
+        kafka_find_offset(&admin->options, admin->client, true, name_of(admin),
+                          partition, which, offset);
 
-    return rd_kafka_query_watermark_offsets(
-        request->admin->client, name_of(request->admin), request->partition,
-        &request->ends->low, &request->ends->high, KAFKA_ASK_MS);
+    if (kafka_is_stopped(&admin->options))
+        return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return kafka_fail(error, "cannot find the ends of", name_of(admin),
+                          partition, err);
+    return COLANDER_OK;
 }
 
 static enum colander_code
 ask_all(struct admin *admin, struct topic_ends *ends, int32_t count,
         struct colander_error *err)
 {
-    for (int32_t i = 0; i < count; i++) {
-        struct ends_request request = {admin, i, &ends[i]};
-        const rd_kafka_resp_err_t error =
-            kafka_try(&admin->options, admin->client, true, ask_ends, &request);
+    enum colander_code code = COLANDER_OK;
 
-        if (kafka_is_stopped(&admin->options))
-            return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-        if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-            return kafka_fail(error, "cannot find the ends of", name_of(admin),
-                              i, err);
+    for (int32_t i = 0; i < count && code == COLANDER_OK; i++) {
+        code = find_end(admin, i, RD_KAFKA_OFFSET_BEGINNING, &ends[i].low, err);
+        if (code == COLANDER_OK)
+            code = find_end(admin, i, RD_KAFKA_OFFSET_END, &ends[i].high, err);
     }
-    return COLANDER_OK;
+    return code;
 }
 
 enum colander_code

@@ -18,46 +18,16 @@
 #define GONE_MAX 100 /* partitions without a mark, before one with a mark */
 #define RETRY_US UINT64_C(2000000) /* between two tries, if none answers */
 
-/* One answer about a partition: where a time is, or the beginning or end. */
-struct offset_request {
-    const struct topic_reader *reader;
-    rd_kafka_topic_partition_list_t *list; /* of the partition */
-    int64_t time_ms;
-};
-
-static rd_kafka_resp_err_t
-ask_offset(void *context)
-{
-    struct offset_request *request = context;
-    rd_kafka_topic_partition_t *asked = &request->list->elems[0];
-    rd_kafka_resp_err_t error;
-
-    asked->offset = request->time_ms;
-    error = rd_kafka_offsets_for_times(request->reader->asked, request->list,
-                                       KAFKA_ASK_MS);
-    return error == RD_KAFKA_RESP_ERR_NO_ERROR ? asked->err : error;
-}
-
-/* Sets *offset to that of the first record that is not before a time; negative:
- * there is none. Of RD_KAFKA_OFFSET_BEGINNING and END, which brokers take for
- * times, to that of the first, or that after the last. If the reader is open
- * and no broker answers, the partition waits.
- * (rd_kafka_query_watermark_offsets of librdkafka 2.0 asks for both at once,
- * and drops the error of the first answer.) */
+/* Sets *offset as kafka_find_offset does. If the reader is open and no broker
+ * answers, the partition waits. */
 static enum colander_code
 find_offset(const struct topic_reader *reader, struct part *part,
             int64_t time_ms, int64_t *offset, struct colander_error *err)
 {
-    struct offset_request request = {
-        reader, rd_kafka_topic_partition_list_new(1), time_ms};
-    rd_kafka_resp_err_t error;
+    const rd_kafka_resp_err_t error = kafka_find_offset(
+        &reader->options.brokers, reader->asked, !reader->is_open,
+        part->topic->name, part->number, time_ms, offset);
 
-    (void)rd_kafka_topic_partition_list_add(request.list, part->topic->name,
-                                            part->number);
-    error = kafka_try(&reader->options.brokers, reader->asked, !reader->is_open,
-                      ask_offset, &request);
-    *offset = request.list->elems[0].offset;
-    rd_kafka_topic_partition_list_destroy(request.list);
     if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
         return COLANDER_OK;
     if (kafka_is_stopped(&reader->options.brokers))

@@ -199,16 +199,18 @@ knows(const char *name, int partitions)
 {
     const struct rd_kafka_metadata *found = NULL;
     rd_kafka_topic_t *topic = rd_kafka_topic_new(producer, name, NULL);
-    bool is_known = true;
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(partitions);
+    bool is_known;
 
-    for (int i = 0; i < partitions && is_known; i++) {
-        int64_t low;
-        int64_t high;
-
-        is_known = rd_kafka_query_watermark_offsets(producer, name, i, &low,
-                                                    &high, 5000) ==
-                   RD_KAFKA_RESP_ERR_NO_ERROR;
-    }
+    for (int i = 0; i < partitions; i++)
+        rd_kafka_topic_partition_list_add(list, name, i)->offset =
+            RD_KAFKA_OFFSET_END;
+    is_known = rd_kafka_offsets_for_times(producer, list, 5000) ==
+               RD_KAFKA_RESP_ERR_NO_ERROR;
+    for (int i = 0; i < partitions; i++)
+        is_known = is_known && list->elems[i].err == RD_KAFKA_RESP_ERR_NO_ERROR;
+    rd_kafka_topic_partition_list_destroy(list);
     is_known = is_known &&
                rd_kafka_metadata(producer, 0, topic, &found, 5000) ==
                    RD_KAFKA_RESP_ERR_NO_ERROR &&
