@@ -326,6 +326,12 @@ complain_of_address(const struct session *session,
 }
 
 bool
+command_may_be_elsewhere(enum colander_code code)
+{
+    return code == COLANDER_BUSY || code == COLANDER_INVALID;
+}
+
+bool
 command_run_elsewhere(struct session *session,
                       const struct arguments *arguments,
                       enum session_exit *status)
@@ -358,7 +364,7 @@ open_store(struct session *session, const struct command *command,
         return false;
     }
     code = session_open(session, store, mode_of(command, arguments), &err);
-    if (code == COLANDER_BUSY &&
+    if (command_may_be_elsewhere(code) &&
         command_run_elsewhere(session, arguments, status))
         return false;
 #ifdef COLANDER_CLUSTER

@@ -44,8 +44,10 @@ prepare_backup(struct session *session, const char *address,
 
     if (options->mode != COLANDER_OPEN_READ_ONLY)
         return COLANDER_FAIL(err, COLANDER_INVALID,
-                             "'%s' is an address of backups, which can only be "
-                             "read: 'colander restore' makes a store of one",
+                             "'%s' is an address of backups or of a cluster, "
+                             "which this cannot change: 'colander restore' "
+                             "makes a store of a backup, and 'colander load' "
+                             "sends rows to a cluster",
                              address);
 #ifdef COLANDER_CLUSTER
     interrupt_takes_ends(); /* the reader has a directory to remove */

@@ -209,7 +209,7 @@ survey_lacks(const struct survey *survey, survey_take *take, void *context)
 
     if (survey->count == 0)
         take(context,
-             "no node is alive, so no find is answered: start one with "
+             "no node is alive, so finds read checkpoints only: start one with "
              "colander serve CLUSTER --dir DIR --listen ADDRESS:PORT "
              "--token-file FILE");
     for (size_t i = 0; i < survey->count; i++) {

@@ -380,8 +380,8 @@ read_family(const struct cluster_command *command,
     if (code == COLANDER_OK && family->partition_count == 0 && topic == NULL)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "how many partitions? --partitions N, about four "
-                             "for each node that there will ever be: it never "
-                             "changes");
+                             "for each node that there will ever be: another "
+                             "number takes a stop of all that write to it");
     return code;
 }
 
@@ -749,7 +749,8 @@ const struct command command_cluster = {
         "each machine.\n"
         "\n"
         "family defines the family NAME: its topic, which is created, and how\n"
-        "records there become rows. A definition never changes.\n"
+        "records there become rows. A definition never changes, but for the\n"
+        "number of partitions.\n"
         "\n"
         "retain deletes the old rows of the family NAME: it sends a record to\n"
         "all partitions of its topic, by which each node deletes the same "

@@ -174,7 +174,7 @@ open_and_run(struct session *session, const struct arguments *arguments,
     code = session_open(
         session, arguments->words[0],
         is_read_only ? COLANDER_OPEN_READ_ONLY : COLANDER_OPEN_OR_CREATE, &err);
-    if (code == COLANDER_BUSY &&
+    if (command_may_be_elsewhere(code) &&
         command_run_elsewhere(session, arguments, &status))
         return status;
 #ifdef COLANDER_CLUSTER

@@ -178,14 +178,14 @@ family   tweets: topic tweets, 4 partitions, 2 replicas, key id,at
   0001   checkpoint at 1 of TIME; the log has offsets 0 to 0
   0002   no checkpoint; the log has offsets 0 to 2
   0003   no checkpoint; the log has offsets 0 to 0
-missing  no node is alive, so no find is answered: start one with colander \
+missing  no node is alive, so finds read checkpoints only: start one with colander \
 serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"
 run 1 cluster status "$address" --json
 sed -Ei 's/"made":"2[^"]+Z","bytes":[0-9]+/"made":TIME/' "$work/out"
 prints '{"cluster":"prod","log":"kafka://'"$brokers"'","members":"prod-members","nodes":[]}
 {"family":"empty","topic":"empty","replicas":2,"key":[],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]}]}
 {"family":"tweets","topic":"tweets","replicas":2,"key":["id","at"],"partitions":[{"partition":0,"low":0,"high":0,"nodes":[]},{"partition":1,"checkpoint":{"number":2,"offset":1,"made":TIME},"low":0,"high":0,"nodes":[]},{"partition":2,"low":0,"high":2,"nodes":[]},{"partition":3,"low":0,"high":0,"nodes":[]}]}
-{"missing":["no node is alive, so no find is answered: start one with colander serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"]}'
+{"missing":["no node is alive, so finds read checkpoints only: start one with colander serve CLUSTER --dir DIR --listen ADDRESS:PORT --token-file FILE"]}'
 run 2 cluster status "$address" --wait 0s
 says_some '--wait must be a time such as 10s, at most ten minutes'
 run 2 cluster status "$address" --wait 11m

@@ -68,10 +68,11 @@ TEST(a_partition_that_all_owners_serve_lacks_nothing)
 
 TEST(nodes_that_are_missing_are_named)
 {
-    assert_string_equal(lacks((const char *const[]){NULL}),
-                        "no node is alive, so no find is answered: start one "
-                        "with colander serve CLUSTER --dir DIR --listen "
-                        "ADDRESS:PORT --token-file FILE\n");
+    assert_string_equal(
+        lacks((const char *const[]){NULL}),
+        "no node is alive, so finds read checkpoints only: start one "
+        "with colander serve CLUSTER --dir DIR --listen "
+        "ADDRESS:PORT --token-file FILE\n");
     assert_string_equal(LACKS(FULL), "family rows is to have 2 replicas, and "
                                      "1 node is alive: start more\n");
     assert_string_equal(
