@@ -41,9 +41,8 @@ grep -q 'Ctrl-C ends all' "$work/log" || {
 }
 
 # --- the commands of the page
-colander() {
-    "$COLANDER" "$@"
-}
+mkdir bin && ln -s "$COLANDER" bin/colander
+PATH=$work/bin:$PATH
 sed -n '/^## Try it/,/^## Create/s/^    //p' "$COLANDER_SOURCE/docs/cluster.md" |
     sed "s/7412/$((port + 1))/" >page
 count=0
@@ -57,6 +56,7 @@ while IFS= read -r line <&3; do
     case $line in
     *status*) wanted='^family +tweets: ' ;;
     *--explain) wanted='"city":"Oslo"' ;;
+    *map*) wanted='^[0-9]{6}$' ;;
     *7*' tweets --count') wanted='^10000$' ;;
     *--fresh) wanted='first snow' ;;
     *--by*) wanted='^\{"city":"Oslo","avg likes":[0-9.]+\}$' ;;
