@@ -262,10 +262,10 @@ describe(const struct members *members, uint64_t silent_us, const char *trouble,
                        members->name);
     else if (silent_us >= members->lost_us / 2 &&
              !atomic_load(&members->is_leaving))
-        (void)snprintf(
-            state->problem, sizeof(state->problem),
-            "other members were not heard for %" PRIu64 " seconds%s%s",
-            silent_us / 1000000, failure[0] != '\0' ? ": " : "", failure);
+        (void)snprintf(state->problem, sizeof(state->problem),
+                       "other members were not heard for %.1f seconds%s%s",
+                       (double)silent_us / 1e6, failure[0] != '\0' ? ": " : "",
+                       failure);
 }
 
 void
