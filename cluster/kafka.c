@@ -12,6 +12,7 @@
 #define TOPIC_SIZE_MAX 249
 #define LINE_SIZE_MAX 4096
 #define RETRY_MS 100    /* before asking again */
+#define MEET_MS 1500    /* for one answer of a leader that is met */
 #define TOPICS_MAX 1000 /* of an address */
 
 /* -------------------------------------------------------------- address --- */
@@ -537,6 +538,7 @@ struct offset_request {
     rd_kafka_t *client;
     rd_kafka_topic_partition_list_t *list;
     int64_t time; /* of all */
+    int wait_ms;  /* for an answer */
 };
 
 /* (rd_kafka_query_watermark_offsets of librdkafka 2.0 drops an error, and waits
@@ -548,11 +550,19 @@ ask_offsets(void *context)
     rd_kafka_topic_partition_list_t *list = request->list;
     rd_kafka_resp_err_t error;
 
-    for (int i = 0; i < list->cnt; i++)
+    for (int i = 0; i < list->cnt; i++) {
         list->elems[i].offset = request->time;
-    error = rd_kafka_offsets_for_times(request->client, list, KAFKA_ASK_MS);
-    for (int i = 0; i < list->cnt && error == RD_KAFKA_RESP_ERR_NO_ERROR; i++)
-        error = list->elems[i].err;
+        list->elems[i].err = RD_KAFKA_RESP_ERR_NO_ERROR;
+    }
+    error = rd_kafka_offsets_for_times(request->client, list, request->wait_ms);
+    /* one without a leader is unknown to the call, but not to its element */
+    for (int i = 0;
+         i < list->cnt && (error == RD_KAFKA_RESP_ERR_NO_ERROR ||
+                           error == RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION);
+         i++)
+        error = list->elems[i].err != RD_KAFKA_RESP_ERR_NO_ERROR
+                    ? list->elems[i].err
+                    : error;
     return error;
 }
 
@@ -562,7 +572,7 @@ kafka_find_offset(const struct topic_broker_options *options,
                   int32_t partition, int64_t time, int64_t *offset)
 {
     struct offset_request request = {
-        client, rd_kafka_topic_partition_list_new(1), time};
+        client, rd_kafka_topic_partition_list_new(1), time, KAFKA_ASK_MS};
     rd_kafka_resp_err_t error;
 
     (void)rd_kafka_topic_partition_list_add(request.list, topic, partition);
@@ -584,31 +594,61 @@ is_first_of_leader(const struct rd_kafka_metadata_topic *topic, int at)
     return leader >= 0;
 }
 
+/* Sets the list to a partition of each leader. Returns whether all partitions
+ * have one. */
+static bool
+list_leaders(const struct rd_kafka_metadata_topic *topic,
+             rd_kafka_topic_partition_list_t *list)
+{
+    bool have_all = topic->partition_cnt > 0;
+
+    for (int i = 0; i < topic->partition_cnt; i++) {
+        have_all &= topic->partitions[i].leader >= 0;
+        if (is_first_of_leader(topic, i))
+            (void)rd_kafka_topic_partition_list_add(list, topic->topic,
+                                                    topic->partitions[i].id);
+    }
+    return have_all;
+}
+
+/* Asks all leaders. Returns false if one of them, or another broker, does not
+ * know the topic, or who leads a partition. librdkafka goes by the last answer
+ * about a topic, so that must be one that knows it. */
+static bool
+meet_leaders(rd_kafka_t *client, rd_kafka_topic_t *topic)
+{
+    struct metadata_request again = {client, topic, 0, -1};
+    struct offset_request request = {client, NULL, RD_KAFKA_OFFSET_END,
+                                     MEET_MS};
+    const struct rd_kafka_metadata *metadata = NULL;
+    rd_kafka_resp_err_t error =
+        rd_kafka_metadata(client, 0, topic, &metadata, MEET_MS);
+    bool is_known = false;
+
+    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
+        return false;
+    request.list = rd_kafka_topic_partition_list_new(1);
+    is_known = metadata->topic_cnt == 1 &&
+               list_leaders(metadata->topics, request.list);
+    if (request.list->cnt > 0)
+        error = ask_offsets(&request);
+    for (int i = 0; i < request.list->cnt; i++)
+        is_known = is_known && !kafka_is_unknown(request.list->elems[i].err);
+    rd_kafka_topic_partition_list_destroy(request.list);
+    rd_kafka_metadata_destroy(metadata);
+    return is_known && !kafka_is_unknown(error) &&
+           ask_metadata(&again) == RD_KAFKA_RESP_ERR_NO_ERROR;
+}
+
 void
 kafka_meet_leaders(const struct topic_broker_options *options,
                    rd_kafka_t *client, rd_kafka_topic_t *topic)
 {
-    struct metadata_request again = {client, topic, 0, -1};
-    const struct rd_kafka_metadata *metadata = NULL;
-    struct offset_request request = {client, NULL, RD_KAFKA_OFFSET_END};
-    const struct rd_kafka_metadata_topic *found;
+    const uint64_t until = clock_us() + KAFKA_ASK_MS * UINT64_C(1000);
 
-    if (rd_kafka_metadata(client, 0, topic, &metadata, KAFKA_ASK_MS) !=
-        RD_KAFKA_RESP_ERR_NO_ERROR)
-        return;
-    request.list = rd_kafka_topic_partition_list_new(1);
-    found = metadata->topics;
-    for (int i = 0; metadata->topic_cnt == 1 && i < found->partition_cnt; i++) {
-        if (is_first_of_leader(found, i))
-            (void)rd_kafka_topic_partition_list_add(request.list, found->topic,
-                                                    found->partitions[i].id);
-    }
-    if (request.list->cnt > 0)
-        (void)kafka_try(options, client, false, ask_offsets, &request);
-    rd_kafka_topic_partition_list_destroy(request.list);
-    rd_kafka_metadata_destroy(metadata);
-    /* what they said first is read before the answer to this */
-    (void)kafka_try(options, client, false, ask_metadata, &again);
+    while (!meet_leaders(client, topic) && clock_us() < until &&
+           !kafka_is_stopped(options))
+        (void)rd_kafka_poll(client, RETRY_MS);
 }
 
 int64_t

@@ -106,8 +106,8 @@ kafka_find_offset(const struct topic_broker_options *options,
 
 /* Asks each leader of the topic's partitions, before a producer sends: the
  * first answer of a broker that does not know a new topic yet makes librdkafka
- * fail records, those for other brokers too. Brokers that do not answer are not
- * waited for long. */
+ * fail records, those for other brokers too. Takes some five seconds at most,
+ * if brokers are lost or do not know the topic. */
 void kafka_meet_leaders(const struct topic_broker_options *options,
                         rd_kafka_t *client, rd_kafka_topic_t *topic);
 

@@ -179,8 +179,11 @@ begin(struct topic_writer *writer, struct colander_error *err)
                           writer->address.topics[0], -1, err);
     code = kafka_partition_count(&writer->options, writer->client,
                                  writer->topic, &writer->partition_count, err);
-    if (code == COLANDER_OK) {
+    if (code == COLANDER_OK)
         kafka_meet_leaders(&writer->options, writer->client, writer->topic);
+    if (code == COLANDER_OK && kafka_is_stopped(&writer->options))
+        code = COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
+    if (code == COLANDER_OK) {
         writer->firsts =
             calloc((size_t)writer->partition_count, sizeof(*writer->firsts));
         if (writer->firsts == NULL)

@@ -79,8 +79,8 @@ command_common_options(const struct command *command);
 /* Whether it is the address of a server, and not the directory of a store. */
 bool command_is_elsewhere(const char *store);
 
-/* Whether another process may have the store open, if opening it fails so: the
- * directory of a node has its stores in folders, and is none itself. */
+/* Whether another process may answer for a directory if opening it fails so: it
+ * has the store open, or is a node, which has its stores in folders there. */
 bool command_may_be_elsewhere(enum colander_code code);
 
 /* Has the command that runs, which OPENS its store, run by the process that has

@@ -462,22 +462,34 @@ open_recent(struct planning *planning, struct family_filters *family,
 
 /* --------------------------------------------------------------- making --- */
 
-/* New files may come while those before are opened: a view is taken this often.
- */
+/* New files may come while those before are opened: so many views are taken. */
 #define VIEWS_MAX 4
 
-/* Opens the filters of the view that are not open yet: of all files, or of
- * those whose bit is set. */
+static bool
+has_file(const struct file_view *view, const struct sst_file *file)
+{
+    for (size_t i = 0; view != NULL && i < view->file_count; i++) {
+        if (view->files[i] == file)
+            return true;
+    }
+    return false;
+}
+
+/* Opens the filters of the view that are not open yet, of all files or of those
+ * whose bit is set; those of the view before (NULL: none) could not be opened.
+ */
 static enum colander_code
 open_pending(struct filters *filters, const struct file_view *view,
-             const uint64_t *files, bool *is_any, struct colander_error *err)
+             const struct file_view *before, const uint64_t *files,
+             bool *is_any, struct colander_error *err)
 {
     enum colander_code code = COLANDER_OK;
 
     *is_any = false;
     for (size_t i = 0; code == COLANDER_OK && i < view->file_count; i++) {
         if (view->files[i]->state != FILE_PENDING ||
-            (files != NULL && (files[i / 64] >> i % 64 & 1) == 0))
+            (files != NULL && (files[i / 64] >> i % 64 & 1) == 0) ||
+            has_file(before, view->files[i]))
             continue;
         code = filters_open_pending(filters, view->files[i], err);
         *is_any = true;
@@ -490,6 +502,7 @@ plan_view(struct filters *filters, struct family_filters *family,
           const uint64_t *files, struct file_view **view,
           struct colander_error *err)
 {
+    struct file_view *before = NULL;
     enum colander_code code;
     bool is_opened = true;
 
@@ -497,13 +510,15 @@ plan_view(struct filters *filters, struct family_filters *family,
     for (unsigned i = 1; i < VIEWS_MAX && code == COLANDER_OK && is_opened &&
                          (*view)->has_pending;
          i++) {
-        code = open_pending(filters, *view, files, &is_opened, err);
+        code = open_pending(filters, *view, before, files, &is_opened, err);
         if (code == COLANDER_OK && is_opened) {
-            file_view_release(*view);
+            file_view_release(before);
+            before = *view;
             *view = NULL;
             code = registry_view(&filters->registry, family, view, err);
         }
     }
+    file_view_release(before);
     return code;
 }
 

@@ -93,7 +93,7 @@ data_size_for(size_t slot_count, size_t key_size)
     return key_size > size / 4 ? size + KEY_HEAD + key_size : size;
 }
 
-/* Then a column has 16 bits for each slot, 26 or more for each hash; and keys
+/* Then a column has 16 bits for each slot, 25 or more for each hash; and keys
  * have 2 for each slot, 19 or more for each row with a key and five values. */
 struct recent_sieve_shape
 recent_chunk_sieve(unsigned slot_bits)

@@ -11,7 +11,8 @@
  *
  * Each row that a find reads directly is looked for by its key, and is seldom
  * there. So hashes of keys have further lines, in which all chunks share their
- * bits: these are few enough to stay in the caches of the processor.
+ * bits: these are few enough to stay in the caches of the processor. The bits
+ * of a chunk that was removed stay: they cost a search, and no row.
  *
  * Threads: one thread takes columns and adds at a time, and any number search
  *          at the same time.

@@ -76,12 +76,12 @@ start_node 2
 start_node 4
 load 800 900
 for i in 1 2 3 4; do await "$i" 900; done
+for i in 2 4; do same "$(node "$i")"; done
 
 # --- the directory of a node that runs is as good as its address
 run 0 find "$work/node1" rows --count
 prints 900
 run 0 shell "$work/node3" -e 'print(#db:families())'
-for i in 2 4; do same "$(node "$i")"; done
 
 # --- all are ended in order, and lose their directories
 for i in 1 2 3 4; do kill_node "$i" -TERM; done
