@@ -36,6 +36,7 @@ struct recent {
     struct recent_chunk **chunks;
     size_t count;
     size_t capacity;
+    uint64_t slot_count;      /* of all chunks */
     struct recent_view *view; /* current view; NULL: not created yet */
     uint64_t flushed;
     uint64_t row_count;
@@ -122,6 +123,7 @@ drop_done(struct recent *recent, struct dropped *dropped)
         }
         if (recent->open == chunk)
             recent->open = NULL;
+        recent->slot_count -= UINT64_C(1) << chunk->slot_bits;
         recent->row_count -= chunk->row_count;
         chunk->next_dropped = dropped->chunks;
         dropped->chunks = chunk;
@@ -234,15 +236,18 @@ recent_write_end(struct recent_write *write, bool is_written, uint64_t sequence)
 
 /* --------------------------------------------------------------- notes --- */
 
-/* Returns the size of the next chunk: larger the more there are. So families
- * with few recent rows take little memory, and others have few chunks and
- * sieves to search. */
+/* Returns the size of the next chunk: as many slots as all chunks have
+ * together. So families with few recent rows take little memory, and others
+ * have few chunks to search. */
 static unsigned
 next_slot_bits(const struct recent *recent)
 {
-    const size_t bits = RECENT_SLOT_BITS_MIN + 2 * recent->count;
+    unsigned bits = RECENT_SLOT_BITS_MIN;
 
-    return bits < RECENT_SLOT_BITS_MAX ? (unsigned)bits : RECENT_SLOT_BITS_MAX;
+    while (bits < RECENT_SLOT_BITS_MAX &&
+           UINT64_C(2) << bits <= recent->slot_count)
+        bits++;
+    return bits;
 }
 
 /* Returns a sieve with a free column for a chunk of that size, referenced: that
@@ -301,6 +306,7 @@ open_chunk(struct recent *recent, size_t key_size, struct colander_error *err)
         return COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                              "no memory for a recent row");
     chunk->recent = recent;
+    recent->slot_count += UINT64_C(1) << chunk->slot_bits;
     recent->chunks[recent->count++] = chunk;
     recent->open = chunk;
     /* This frees no chunk: the list still has all chunks of the view. */

@@ -93,14 +93,14 @@ data_size_for(size_t slot_count, size_t key_size)
     return key_size > size / 4 ? size + KEY_HEAD + key_size : size;
 }
 
-/* Then a column has 16 bits for each slot, 25 or more for each hash; and keys
+/* Then a column has 8 bits for each slot, 13 or more for each hash; and keys
  * have 2 for each slot, 19 or more for each row with a key and five values. */
 struct recent_sieve_shape
 recent_chunk_sieve(unsigned slot_bits)
 {
     const unsigned width_bits = slot_bits == RECENT_SLOT_BITS_MAX ? 4 : 0;
     const struct recent_sieve_shape shape = {
-        .line_bits = slot_bits - 5 + width_bits,
+        .line_bits = slot_bits - 6 + width_bits,
         .key_bits = slot_bits - 8 + width_bits,
         .width = 1u << width_bits,
     };

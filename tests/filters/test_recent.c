@@ -289,7 +289,7 @@ TEST(failing_writes_leave_nothing_however_many)
         bytes = recent_sizes(recent).bytes;
         bytes_max = bytes > bytes_max ? bytes : bytes_max;
     }
-    assert_true(bytes_max < 500000); /* a few chunks */
+    assert_true(bytes_max < 100000);
     assert_int_equal(rows_found_now(recent, hash_of(1000000), 0), 1);
     for (unsigned i = 0; i < 4; i++)
         recent_write_end(&writes[i], false, 0);
@@ -335,7 +335,7 @@ TEST(memory_is_in_proportion_to_rows)
         put_one(recent, i, hash_of(i), 1);
     sizes = recent_sizes(recent);
     assert_int_equal(sizes.row_count, 500000);
-    assert_true(sizes.bytes < sizes.row_count * 42);
+    assert_true(sizes.bytes < sizes.row_count * 40);
     recent_flushed(recent, 1);
     assert_empty(recent);
 }
