@@ -462,7 +462,7 @@ open_recent(struct planning *planning, struct family_filters *family,
 
 /* --------------------------------------------------------------- making --- */
 
-/* New files may come while those before are opened: so many views are taken. */
+/* At most. New files may come while those of the view before are opened. */
 #define VIEWS_MAX 4
 
 static bool

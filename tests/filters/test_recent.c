@@ -3,6 +3,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "filters/live/recent_chunk.h"
 #include "recent_rows.h"
 #include "support/cases.h"
 #include "support/scoped.h"
@@ -86,6 +87,25 @@ TEST(a_row_is_found_by_the_hash_of_its_key)
     assert_false(recent_has_key(view, hash_of(0)));
     recent_view_release(view);
     assert_empty(recent);
+}
+
+/* 16 chunks of rows with five values; then few searches for others go on. */
+TEST(a_sieve_knows_most_keys_that_it_does_not_have)
+{
+    enum { KEYS = 100000 };
+    const struct recent_sieve_shape shape =
+        recent_chunk_sieve(RECENT_SLOT_BITS_MAX);
+    struct recent_sieve *sieve = recent_sieve_create(shape);
+    unsigned found = 0;
+
+    for (uint32_t i = 0; i < KEYS; i++)
+        recent_sieve_add_key(sieve, hash_of(i));
+    for (uint32_t i = 0; i < KEYS; i++)
+        assert_true(recent_sieve_has_key(sieve, shape, hash_of(i)));
+    for (uint32_t i = KEYS; i < 2 * KEYS; i++)
+        found += recent_sieve_has_key(sieve, shape, hash_of(i));
+    assert_true(found < KEYS / 100);
+    (void)recent_sieve_unref(sieve);
 }
 
 static enum colander_code
