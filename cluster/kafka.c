@@ -567,18 +567,28 @@ ask_offsets(void *context)
 }
 
 rd_kafka_resp_err_t
+kafka_find_offsets(const struct topic_broker_options *options,
+                   rd_kafka_t *client, bool waits,
+                   rd_kafka_topic_partition_list_t *list, int64_t time)
+{
+    struct offset_request request = {client, list, time, KAFKA_ASK_MS};
+
+    return kafka_try(options, client, waits, ask_offsets, &request);
+}
+
+rd_kafka_resp_err_t
 kafka_find_offset(const struct topic_broker_options *options,
                   rd_kafka_t *client, bool waits, const char *topic,
                   int32_t partition, int64_t time, int64_t *offset)
 {
-    struct offset_request request = {
-        client, rd_kafka_topic_partition_list_new(1), time, KAFKA_ASK_MS};
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(1);
     rd_kafka_resp_err_t error;
 
-    (void)rd_kafka_topic_partition_list_add(request.list, topic, partition);
-    error = kafka_try(options, client, waits, ask_offsets, &request);
-    *offset = request.list->elems[0].offset;
-    rd_kafka_topic_partition_list_destroy(request.list);
+    (void)rd_kafka_topic_partition_list_add(list, topic, partition);
+    error = kafka_find_offsets(options, client, waits, list, time);
+    *offset = list->elems[0].offset;
+    rd_kafka_topic_partition_list_destroy(list);
     return error;
 }
 

@@ -104,6 +104,12 @@ kafka_find_offset(const struct topic_broker_options *options,
                   rd_kafka_t *client, bool waits, const char *topic,
                   int32_t partition, int64_t time, int64_t *offset);
 
+/* The same for all partitions of the list, at once. */
+rd_kafka_resp_err_t
+kafka_find_offsets(const struct topic_broker_options *options,
+                   rd_kafka_t *client, bool waits,
+                   rd_kafka_topic_partition_list_t *list, int64_t time);
+
 /* Asks each leader of the topic's partitions, before a producer sends: the
  * first answer of a broker that does not know a new topic yet makes librdkafka
  * fail records, those for other brokers too. Takes some five seconds at most,

@@ -7,6 +7,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "cluster/kafka.h"
+#include "core/clock.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -265,34 +266,57 @@ topic_create(const struct topic_broker_options *options,
 
 /* ----------------------------------------------------------------- ends --- */
 
-/* Sets *offset to one end of a partition. */
+/* Leaves to what follows the time that is left, at least a millisecond. */
+static void
+shorten_wait(struct admin *admin, uint64_t until_us)
+{
+    const uint64_t now = clock_us();
+
+    admin->options.wait_ms =
+        now < until_us ? (unsigned)((until_us - now) / 1000) + 1 : 1;
+}
+
+/* Sets the offsets of the list to one end of its partitions. */
 static enum colander_code
-find_end(struct admin *admin, int32_t partition, int64_t which, int64_t *offset,
-         struct colander_error *err)
+find_ends(struct admin *admin, rd_kafka_topic_partition_list_t *list,
+          int64_t which, struct colander_error *err)
 {
     const rd_kafka_resp_err_t error =
-        kafka_find_offset(&admin->options, admin->client, true, name_of(admin),
-                          partition, which, offset);
+        kafka_find_offsets(&admin->options, admin->client, true, list, which);
+    int32_t partition = -1;
 
     if (kafka_is_stopped(&admin->options))
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
-    if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
-        return kafka_fail(error, "cannot find the ends of", name_of(admin),
-                          partition, err);
-    return COLANDER_OK;
+    if (error == RD_KAFKA_RESP_ERR_NO_ERROR)
+        return COLANDER_OK;
+    for (int i = 0; i < list->cnt && partition < 0; i++) {
+        if (list->elems[i].err == error)
+            partition = list->elems[i].partition;
+    }
+    return kafka_fail(error, "cannot find the ends of", name_of(admin),
+                      partition, err);
 }
 
 static enum colander_code
 ask_all(struct admin *admin, struct topic_ends *ends, int32_t count,
-        struct colander_error *err)
+        uint64_t until_us, struct colander_error *err)
 {
-    enum colander_code code = COLANDER_OK;
+    rd_kafka_topic_partition_list_t *list =
+        rd_kafka_topic_partition_list_new(count);
+    enum colander_code code;
 
-    for (int32_t i = 0; i < count && code == COLANDER_OK; i++) {
-        code = find_end(admin, i, RD_KAFKA_OFFSET_BEGINNING, &ends[i].low, err);
-        if (code == COLANDER_OK)
-            code = find_end(admin, i, RD_KAFKA_OFFSET_END, &ends[i].high, err);
-    }
+    for (int32_t i = 0; i < count; i++)
+        (void)rd_kafka_topic_partition_list_add(list, name_of(admin), i);
+    shorten_wait(admin, until_us);
+    code = find_ends(admin, list, RD_KAFKA_OFFSET_BEGINNING, err);
+    for (int32_t i = 0; i < count; i++)
+        ends[i].low = list->elems[i].offset;
+    shorten_wait(admin, until_us);
+    if (code == COLANDER_OK)
+        code = find_ends(admin, list, RD_KAFKA_OFFSET_END, err);
+    for (int32_t i = 0; i < count; i++)
+        ends[i].high = list->elems[i].offset;
+    rd_kafka_topic_partition_list_destroy(list);
     return code;
 }
 
@@ -300,6 +324,8 @@ enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
            size_t *count, int64_t *retention_ms, struct colander_error *err)
 {
+    const uint64_t until_us =
+        clock_us() + kafka_wait_ms(options) * UINT64_C(1000);
     struct admin admin;
     int32_t found = 0;
     enum colander_code code = open_admin(&admin, options, err);
@@ -314,7 +340,7 @@ topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
         *retention_ms = kafka_retention(admin.client, admin.topic);
     if (code == COLANDER_OK) {
         *ends = calloc((size_t)found, sizeof(**ends));
-        code = *ends != NULL ? ask_all(&admin, *ends, found, err)
+        code = *ends != NULL ? ask_all(&admin, *ends, found, until_us, err)
                              : COLANDER_FAIL(err, COLANDER_NO_MEMORY,
                                              "no memory for partitions");
     }

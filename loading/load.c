@@ -665,6 +665,8 @@ colander_load_run(struct colander_load *load, const char *const *files,
     if (is_stream && file_count != 1)
         return COLANDER_FAIL(err, COLANDER_INVALID, "a stream has one name");
     code = begin(load, files, is_stream ? 0 : file_count, err);
+    if (code == COLANDER_OK && (is_stream || follows)) /* it may never end */
+        code = set_time_column(load, err);
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
         code = is_stream ? load_stream(load, files[i], err)
                : follows ? follow_file(load, files[i], err)

@@ -89,6 +89,11 @@ colander_schema_text(const struct colander_schema *schema);
 COLANDER_API const char *
 colander_schema_key(const struct colander_schema *schema, size_t index);
 
+/* Returns the path of its time column, NULL if it has none. Borrowed until
+ * close. */
+COLANDER_API const char *
+colander_schema_time(const struct colander_schema *schema);
+
 /* Frees the schema. NULL is allowed. */
 COLANDER_API void colander_schema_close(struct colander_schema *schema);
 

@@ -230,3 +230,9 @@ colander_schema_key(const struct colander_schema *schema, size_t index)
 {
     return index < schema->key.count ? schema->key.texts[index] : NULL;
 }
+
+const char *
+colander_schema_time(const struct colander_schema *schema)
+{
+    return schema->time;
+}

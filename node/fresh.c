@@ -106,12 +106,15 @@ add_targets(struct waiting *waiting, const struct cluster_family *family,
         code = COLANDER_FAIL(err, COLANDER_NO_MEMORY, "no memory for a topic");
     }
     brokers.address = address;
+    brokers.is_stopped = &node->has_left;
     if (now < waiting->end_us)
         brokers.wait_ms = (unsigned)((waiting->end_us - now) / 1000) + 1;
     else if (code == COLANDER_OK)
         code = COLANDER_FAIL(err, COLANDER_BUSY, "not fresh in time");
     if (code == COLANDER_OK)
         code = topic_ends(&brokers, &ends, &count, &retention_ms, err);
+    if (code == COLANDER_CANCELLED)
+        code = COLANDER_FAIL(err, COLANDER_BUSY, "the node ends");
     if (code == COLANDER_OK)
         code = array_reserve(&waiting->targets, waiting->count,
                              &waiting->capacity, count, err);

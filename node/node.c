@@ -525,6 +525,7 @@ node_leave(struct node *node)
     pthread_mutex_unlock(&node->saving);
     members_leave(node->members);
     (void)wait_on(node, wait_ms < LEAVE_MS ? (unsigned)wait_ms : LEAVE_MS);
+    atomic_store(&node->has_left, true);
 }
 
 enum colander_code

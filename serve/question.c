@@ -353,7 +353,7 @@ read_times(struct question *question, struct colander_family *family,
             code = COLANDER_FAIL(err, COLANDER_INVALID,
                                  "family '%s' has no time column: set one with "
                                  "'colander families STORE FAMILY --time "
-                                 "COLUMN'",
+                                 "COLUMN', or by its schema in a cluster",
                                  colander_family_name(family));
         if (code == COLANDER_OK && !colander_moment_read(text, &value))
             code = COLANDER_FAIL(err, COLANDER_INVALID,

@@ -2,6 +2,7 @@
 #include "serve/remote.h"
 #include "columns/columns.h"
 #include "core/bytes.h"
+#include "core/clock.h"
 #include "serve/asks.h"
 #include "serve/runs.h"
 #include "serve/sockets.h"
@@ -16,6 +17,9 @@
 
 #define KEPT_MAX ((size_t)64 << 10) /* bytes of an error, or of a last frame */
 #define CONNECT_SECONDS 10
+#define SILENT_SECONDS                                                         \
+    15 /* after which the server is asked for a sign of life,
+                           * for CONNECT_SECONDS */
 #define ASK_MAX (ASK_BYTES_MAX + (16 << 10)) /* bytes of an ask */
 
 /* A command that runs elsewhere, and the frames of its answer. */
@@ -27,6 +31,8 @@ struct call {
     char refusal[CURL_ERROR_SIZE];
     int directory_fd;           /* of the store; -1: it has an address */
     char run[ASK_RUN_SIZE + 1]; /* that asked last; "": none */
+    uint64_t heard_us;          /* when the server last gave a sign of life */
+    bool is_dead;               /* it gives none */
     struct colander_buffer form;
     struct colander_buffer kept; /* the head of a frame, a last one, an error */
     uint8_t kind;                /* of the frame */
@@ -145,6 +151,39 @@ send_interrupt(struct call *call)
 }
 
 static int
+look_only_for_cancel(void *context, curl_off_t download, curl_off_t down,
+                     curl_off_t upload, curl_off_t up)
+{
+    const struct call *call = context;
+
+    (void)download;
+    (void)down;
+    (void)upload;
+    (void)up;
+    return call->command->is_cancelled(call->command->context);
+}
+
+/* Whether the server answers at all, whatever it says. A command can be silent
+ * for minutes, and so is a server that was stopped. */
+static bool
+is_alive(struct call *call)
+{
+    CURL *curl = curl_easy_init();
+    CURLcode result = CURLE_OK;
+
+    if (curl != NULL && set_target(call, curl, "/")) {
+        set_common(call, curl);
+        set(curl, CURLOPT_TIMEOUT, CONNECT_SECONDS);
+        set(curl, CURLOPT_NOBODY, 1);
+        (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION,
+                               look_only_for_cancel);
+        result = curl_easy_perform(curl);
+    }
+    curl_easy_cleanup(curl);
+    return result != CURLE_OPERATION_TIMEDOUT;
+}
+
+static int
 look_for_cancel(void *context, curl_off_t download, curl_off_t down,
                 curl_off_t upload, curl_off_t up)
 {
@@ -160,7 +199,11 @@ look_for_cancel(void *context, curl_off_t download, curl_off_t down,
             return 1;
         send_interrupt(call);
     }
-    return command->is_cancelled(command->context);
+    if (clock_us() - call->heard_us > SILENT_SECONDS * UINT64_C(1000000)) {
+        call->is_dead = !is_alive(call);
+        call->heard_us = clock_us();
+    }
+    return call->is_dead || command->is_cancelled(command->context);
 }
 
 /* Sends a reply, from within the callback that took the ask. */
@@ -384,6 +427,7 @@ take(char *data, size_t size, size_t count, void *context)
     struct call *call = context;
     const struct colander_slice bytes = colander_slice_of(data, size * count);
 
+    call->heard_us = clock_us();
     if (http_status(call) == 200)
         call->code = take_frames(call, bytes);
     else if (call->kept.size + bytes.size <= KEPT_MAX)
@@ -494,9 +538,16 @@ set_up(struct call *call, struct colander_error *err)
 static enum colander_code
 perform(struct call *call, struct colander_error *err)
 {
-    const CURLcode result = curl_easy_perform(call->curl);
     const char *store = call->command->store;
+    CURLcode result;
 
+    call->heard_us = clock_us();
+    result = curl_easy_perform(call->curl);
+    if (call->is_dead)
+        return COLANDER_FAIL(err, COLANDER_BUSY,
+                             "the server of '%s' gives no sign of life: is it "
+                             "stopped?",
+                             store);
     if (call->code != COLANDER_OK) {
         *err = call->err;
         return call->code;

@@ -10,7 +10,6 @@
 
 #define ERROR_MAX ((size_t)64 << 10)
 #define CONNECT_SECONDS 10
-#define STALL_SECONDS 30 /* without a byte */
 #define IDLE_MAX 16
 
 struct http {
@@ -242,7 +241,7 @@ set_all(struct transfer *transfer, const struct http *http,
     set(curl, CURLOPT_HTTP_VERSION, CURL_HTTP_VERSION_1_1);
     set(curl, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
     set(curl, CURLOPT_LOW_SPEED_LIMIT, 1);
-    set(curl, CURLOPT_LOW_SPEED_TIME, STALL_SECONDS);
+    set(curl, CURLOPT_LOW_SPEED_TIME, transfer->request->stall_seconds);
     set(curl, CURLOPT_NOPROGRESS, 0);
     (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, see_progress);
     (void)curl_easy_setopt(curl, CURLOPT_XFERINFODATA, transfer->request);

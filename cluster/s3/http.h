@@ -28,7 +28,8 @@ struct http_request {
     const struct object_body *body; /* NULL: none */
     uint64_t body_offset;           /* of it, these bytes are sent */
     uint64_t body_size;
-    size_t answer_max; /* bytes of an answer, unless it is an error */
+    size_t answer_max;      /* bytes of an answer, unless it is an error */
+    unsigned stall_seconds; /* without a byte, after which it fails */
     const atomic_bool *is_stopped; /* ends it with CANCELLED; NULL: never */
 };
 

@@ -22,6 +22,8 @@
 #define ANSWER_MAX ((size_t)16 << 20) /* of a list */
 #define WAIT_MS 100                   /* before the second attempt, at most */
 #define WAIT_MS_MAX 5000
+#define STALL_SECONDS 30      /* a request may be without a byte */
+#define STALL_ONCE_SECONDS 10 /* if it is tried only once */
 
 struct s3_objects {
     struct objects objects;
@@ -168,6 +170,8 @@ try_once(struct s3_objects *s3, const struct call *call,
         .body_offset = call->body_offset,
         .body_size = call->body_size,
         .answer_max = call->range_size > 0 ? call->range_size : ANSWER_MAX,
+        .stall_seconds =
+            s3->objects.tries_once ? STALL_ONCE_SECONDS : STALL_SECONDS,
         .is_stopped = s3->objects.is_stopped};
     enum colander_code code;
 

@@ -2,6 +2,7 @@
 #include "shell/clusters/cluster_retain.h"
 
 #include "columns/words.h"
+#include "loading/load.h"
 #include "shell/confirm.h"
 
 #include <stdio.h>
@@ -10,6 +11,7 @@
 #include <time.h>
 
 struct retain {
+    struct colander_schema *schema; /* of the family; NULL: none */
     const char *column;
     struct colander_value before;
     struct colander_buffer before_text; /* as JSON, */
@@ -56,13 +58,23 @@ read_before(struct retain *retain, const struct arguments *arguments,
                          until);
 }
 
+/* Without --time it is the time column of the family's schema. */
 static enum colander_code
 read_column(struct retain *retain, const struct arguments *arguments,
-            struct colander_error *err)
+            const struct cluster_family *family, struct colander_error *err)
 {
     struct colander_predicate *where;
 
     retain->column = arguments_value(arguments, "time");
+    if (retain->column == NULL && family->schema != NULL) {
+        const enum colander_code code = colander_schema_open_text(
+            "schema", colander_slice_text(family->schema), &retain->schema,
+            err);
+
+        if (code != COLANDER_OK)
+            return code;
+        retain->column = colander_schema_time(retain->schema);
+    }
     if (retain->column == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,
                              "which column has the times? --time COL");
@@ -173,11 +185,11 @@ cluster_retain(const struct session *session, const struct arguments *arguments,
     enum colander_code code = read_before(&retain, arguments, err);
 
     if (code == COLANDER_OK)
-        code = read_column(&retain, arguments, err);
+        code = cluster_family(cluster, arguments->words[2], &family, err);
+    if (code == COLANDER_OK)
+        code = read_column(&retain, arguments, &family, err);
     if (code == COLANDER_OK)
         code = make_record(&retain, err);
-    if (code == COLANDER_OK)
-        code = cluster_family(cluster, arguments->words[2], &family, err);
     if (code == COLANDER_OK && !arguments_has(arguments, "yes") &&
         confirm_is_possible(session))
         code = ask(session, &retain, &family, err);
@@ -192,6 +204,7 @@ cluster_retain(const struct session *session, const struct arguments *arguments,
                    NUMBER_OF(family.partition_count, "partition"));
     }
     cluster_family_release(&family);
+    colander_schema_close(retain.schema);
     colander_buffer_release(&retain.before_text);
     colander_buffer_release(&retain.record);
     return code;

@@ -719,7 +719,8 @@ static const struct argument_option options[] = {
            "rows that are older go, by the clock of this machine,\n"
            "such as 30d"),
     OPTION("before", "TIME", "rows before that time go, such as 2026-01-31"),
-    OPTION("time", "COL", "the column with the times of rows"),
+    OPTION("time", "COL",
+           "the column with the times of rows (that of the family's schema)"),
     OPTION_FLAG("yes", "do not ask at a terminal"),
     OPTION_GROUP("of all"),
     OPTION_BROKERS,

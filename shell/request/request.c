@@ -1,5 +1,6 @@
 /* See request.h. SPDX-License-Identifier: MIT */
 #include "shell/request.h"
+#include "columns/union.h"
 #include "shell/nearest.h"
 
 #include <inttypes.h>
@@ -152,6 +153,12 @@ add_times(struct conditions *conditions, const struct session *session,
     if (colander_family_time_column(family, &column, &found, &err) !=
         COLANDER_OK) {
         status = session_fail(session, &err);
+    } else if (!found && colander_store_is_union(session->store)) {
+        status = session_complain(
+            session, SESSION_USAGE,
+            "family '%s' has no time column for --since and --until, as its "
+            "schema names none: write a condition, such as 'TIME>=2026-01-01'",
+            colander_family_name(family));
     } else if (!found) {
         status = session_complain(
             session, SESSION_USAGE,

@@ -249,9 +249,10 @@ TEST(a_file_may_come_from_any_editor)
     check_texts(&schema->key, "id");
 }
 
-TEST(a_schema_has_its_text_and_key)
+TEST(a_schema_has_its_text_key_and_time)
 {
-    static const char text[] = "\xEF\xBB\xBFreturn { key = { 'id', 'at' } }\n";
+    static const char text[] = "\xEF\xBB\xBFreturn { key = { 'id', 'at' }, "
+                               "time = 'at' }\n";
     SCOPED_SCHEMA schema = read_fine(text);
     SCOPED_SCHEMA known = NULL;
     SCOPED_SCHEMA empty = NULL;
@@ -261,11 +262,13 @@ TEST(a_schema_has_its_text_and_key)
     assert_string_equal(colander_schema_key(schema, 0), "id");
     assert_string_equal(colander_schema_key(schema, 1), "at");
     assert_null(colander_schema_key(schema, 2));
+    assert_string_equal(colander_schema_time(schema), "at");
     OK(colander_schema_open("sensor", &known, why()));
     assert_true(colander_schema_text(known).size > 100);
     OK(colander_schema_create(&empty, why()));
     assert_int_equal(colander_schema_text(empty).size, 0);
     assert_null(colander_schema_key(empty, 0));
+    assert_null(colander_schema_time(empty));
     FAILS(colander_schema_open_text("here", colander_slice_text("retur"),
                                     &wrong, why()),
           COLANDER_INVALID);

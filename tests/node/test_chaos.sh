@@ -214,6 +214,7 @@ ask() {
 
 count() {
     counts[$1]=$((${counts[$1]:-0} + 1))
+    echo "$EPOCHREALTIME $1: node ${node:-}, broker ${broker:-}" >>"$work/strikes"
 }
 
 now_ms() {
@@ -314,7 +315,7 @@ strike() {
         ;;
     7)
         count 'nodes ended'
-        expected[$node]=1
+        [ "${expected[$node]:-}" = stopped ] || expected[$node]=1
         is_running "${nodes[$node]:-}" && kill -TERM "${nodes[$node]}"
         ;;
     8)

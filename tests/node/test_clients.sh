@@ -10,6 +10,9 @@ create_family rows 4 --replicas 1 --key id
 create_family packed 2 --key a,b --partition-by 2 --format msgpack \
     --type b=string
 create_family free 2
+echo 'return { key = "id", time = "at" }' \
+    >"$work/timed.lua"
+create_family timed 2 --schema "$work/timed.lua"
 send() { # STATUS WORD...
     run "$1" load "$cluster" "${@:2}" --place "$work/place"
 }
@@ -58,6 +61,9 @@ prints '{"_key":[1,"x"],"a":1,"b":"x"}
 run 0 follow "$store" free "kafka://$brokers/c.free" --once
 says_some '^3 rows loaded; '
 
+printf '{"id":%d,"at":"2026-11-0%dT00:00:00Z"}\n' 1 1 2 2 3 3 >"$work/timed"
+send 0 timed "$work/timed"
+
 # --- no node: there are no checkpoints either, which is said
 run 1 find "$cluster" rows
 says_some "^colander: find: no node runs: rows are those of the checkpoints of cluster \
@@ -77,6 +83,13 @@ run 2 find "$cluster" rows '('
 run 1 get "$cluster" rows 1000
 run 0 families "$cluster" --format tsv
 prints_some '^rows'
+timed_by() { # since the second day
+    run 0 find "$cluster" timed --since 2026-11-02 --count "$@"
+    prints 2
+    run 2 find "$cluster" rows --since 2026-11-02 "$@"
+    says_some "'rows' has no time column .*, as its schema names none: write a"
+}
+timed_by --fresh
 run 0 find "$cluster" rows id=7 --explain
 says_some '^plan '
 COLANDER_TOKEN_FILE='' run 1 find "$cluster" rows
@@ -110,6 +123,9 @@ run 1 find "$cluster" ros
 says_some "no family 'ros' in '$cluster'"
 run 0 find "$cluster" free --count
 prints 3
+timed_by
+run 0 cluster retain "$cluster" timed --before 2026-11-03 --yes
+prints_some "^retain *timed: rows before 2026-11-03T00:00:00Z, by 'at', go"
 run 1 put "$cluster" rows '{"_key":1}'
 
 # --- nodes that run, and cannot be asked
@@ -120,6 +136,8 @@ says_some "nodes of cluster 'c' run, and none can be asked: cannot reach 'http"
 run 0 find "$cluster" rows --count --no-share
 prints 302
 says_some 'no node is asked: '
+ask 3 find timed --count --fresh
+prints 1 # after the retain
 kill_node 3 -TERM
 run 0 find "$cluster" rows --count
 prints 402
@@ -144,9 +162,22 @@ cp -r "$work/objects/partitions/rows/0000" "$work/objects/partitions/rows/0001"
 run 4 find "$cluster" rows --count
 says_some "partition rows/0001: it has records of partition 0 of topic 'c.rows'$"
 
-# --- no broker answers
+# --- no broker answers: a find that waits for them does not keep a node
 rm -r "$work/objects/partitions/rows/0001"
+start_node 3
+await 3 402
 stop_brokers
+"$COLANDER" find "$(node 3)" rows --fresh --timeout 100s >"$work/out" \
+    2>"$work/err" &
+asks=$!
+sleep 1
+kill "${nodes[3]}"
+wait "${nodes[3]}" || complain "a node that was ended exits $?"
+unset "nodes[3]"
+! wait "$asks" || complain 'a find is fresh without brokers'
+last='find --fresh'
+says_some '^colander: find: the node ends$'
+rm -r "$work/objects/partitions/rows/0001"
 run 0 find "$cluster" rows --count
 says_some ': no broker answers, so no node is known: '
 finish

@@ -101,7 +101,8 @@ static const struct asked questions[] = {
     {"/stats?family=rows", 404, "\"unknown path\""},
     {"/find/rows?since=7d", 400,
      "\"family 'rows' has no time column: set one with 'colander families "
-     "STORE FAMILY --time COLUMN'\",\"at\":{\"parameter\":\"since\","},
+     "STORE FAMILY --time COLUMN', or by its schema in a "
+     "cluster\",\"at\":{\"parameter\":\"since\","},
     {"/find/rows?cursor=&select=n&limit=1", 200,
      "\r\n\r\n{\"_key\":0,\"n\":0}\n"
      "{\"_end\":{\"rows\":1,\"cursor\":\"19\"}}\n"},

@@ -7,6 +7,19 @@ source "$(dirname "$0")/lib"
 make_demo
 has_server || finish
 cd "$work" || exit 1
+
+# A server that stands still, which its client notices after 25 seconds.
+mkdir still
+"$COLANDER" demo still/store >out 2>err || complain 'no demo'
+"$COLANDER" serve still/store >still/out 2>&1 </dev/null &
+still=$!
+trap 'kill -9 "$still" 2>/dev/null; kill -9 $server 2>/dev/null; rm -rf "$work"
+      [ "$failures" = 0 ] || exit 1' EXIT
+until [ -s still/out ]; do sleep 0.02; done
+kill -STOP "$still"
+"$COLANDER" find still/store tweets user=Smith >still/out 2>still/err &
+waits=$!
+
 # So few rows that statistics are of all of them, and not of a sample, which
 # depends on files.
 run 0 export demo tweets --from t008000 --limit 8000 --output tweets.jsonl
@@ -310,4 +323,12 @@ for kind in held addressed; do
     serve demo --listen 127.0.0.1:0 --token-file token
 done
 stop
+
+status=0
+wait "$waits" || status=$?
+[ "$status" = 1 ] || complain "a find of a server that stands still: $status"
+cp still/err err
+last='find still/store'
+says "colander: find: the server of 'still/store' gives no sign of life: is it stopped?"
+kill -CONT "$still"
 finish
