@@ -198,14 +198,14 @@ create(struct admin *admin, const struct topic_wanted *wanted,
         return COLANDER_FAIL(err, COLANDER_CANCELLED, "cancelled");
     if (error != RD_KAFKA_RESP_ERR_NO_ERROR)
         return kafka_fail(error, "cannot create", name_of(admin), -1, err);
+    made->copy_count = wanted->copy_count > 0          ? wanted->copy_count
+                       : admin->broker_count >= COPIES ? COPIES
+                                                       : admin->broker_count;
     if (!admin->has_controller)
         return COLANDER_FAIL(err, COLANDER_IO,
                              "cannot create topic '%s': no broker is the "
                              "controller, which creates topics",
                              name_of(admin));
-    made->copy_count = wanted->copy_count > 0          ? wanted->copy_count
-                       : admin->broker_count >= COPIES ? COPIES
-                                                       : admin->broker_count;
     topic = new_topic(admin, wanted, made->copy_count, reason, sizeof(reason));
     if (topic == NULL)
         return COLANDER_FAIL(err, COLANDER_INVALID,

@@ -147,7 +147,7 @@ make_topic(struct cluster_command *command, const char *log, const char *name,
     command->brokers.options.address = command->topic;
     code = topic_create(&command->brokers.options, &command->wanted,
                         &command->made, err);
-    if (code == COLANDER_IO && !command->wanted.is_there) {
+    if (code == COLANDER_IO && command->made.copy_count > 0) { /* one answers */
         const struct colander_error cause = *err;
 
         return COLANDER_FAIL(err, code,

@@ -4,6 +4,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "columns/union.h"
 #include "shell/command.h"
 #include "shell/family_set.h"
 #include "shell/filter_words.h"
@@ -61,7 +62,7 @@ add_times(struct colander_family *family, struct colander_row_builder *builder,
 }
 
 /* Prints the family as a row whose key is its name. With `shows_words` also
- * whose texts have words in its filters. */
+ * whose texts have words in its filters, of one store. */
 static enum colander_code
 print_family(const struct session *session, const char *name, bool is_exact,
              bool shows_words, struct colander_row_builder *builder,
@@ -73,6 +74,7 @@ print_family(const struct session *session, const char *name, bool is_exact,
     enum colander_code code;
 
     code = colander_family_open(session->store, name, &family, err);
+    shows_words = shows_words && !colander_store_is_union(session->store);
     if (code == COLANDER_OK)
         code = add_sizes(family, session_reads_objects(session), is_exact,
                          shows_words, builder, err);

@@ -349,6 +349,14 @@ run_serve(struct session *session, const struct arguments *arguments)
                             "--dir");
         status = session_misused(session, &err);
     }
+    if (status == SESSION_FINE && !arguments_has(arguments, "dir") &&
+        session_is_address(arguments->words[0])) {
+        (void)COLANDER_FAIL(&err, COLANDER_INVALID,
+                            "'%s' is an address: a node of a cluster needs "
+                            "--dir, where it keeps its stores",
+                            arguments->words[0]);
+        status = session_misused(session, &err);
+    }
     if (status == SESSION_FINE && arguments_has(arguments, "dir"))
         status = serve_cluster(session, arguments, &options);
     else

@@ -83,6 +83,10 @@ run 2 find "$cluster" rows '('
 run 1 get "$cluster" rows 1000
 run 0 families "$cluster" --format tsv
 prints_some '^rows'
+run 0 families "$cluster" timed
+prints_some '"time_column":"at","oldest":"2026-11-01T.*"newest":"2026-11-03T'
+run 2 serve "$cluster"
+says_some 'is an address: a node of a cluster needs --dir'
 timed_by() { # since the second day
     run 0 find "$cluster" timed --since 2026-11-02 --count "$@"
     prints 2
