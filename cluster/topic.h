@@ -184,20 +184,15 @@ void topic_writer_begin(struct topic_writer *writer, uint64_t id);
 /* NULL is allowed. What was not acknowledged may be sent or not. */
 void topic_writer_close(struct topic_writer *writer);
 
-/* Sends a record, copied; waits while too many are not acknowledged. `number`
- * grows from record to record. Records with the same key (empty: none) are in
+/* Sends a record, copied, with the header `op` unless `operation` is NULL; waits
+ * while too many are not acknowledged. `number` grows from record to record.
+ * Records with the same key (empty: none) are in
  * one partition. Fails if this or an earlier record could not be sent, or none
  * is acknowledged for five times as long as brokers are waited for. */
 COLANDER_CHECKED enum colander_code
 topic_writer_put(struct topic_writer *writer, uint64_t number,
-                 struct colander_slice key, struct colander_slice value,
-                 struct colander_error *err);
-
-/* The same of a record with the header `op`. */
-COLANDER_CHECKED enum colander_code
-topic_writer_tell(struct topic_writer *writer, uint64_t number,
-                  const char *operation, struct colander_slice key,
-                  struct colander_slice value, struct colander_error *err);
+                 const char *operation, struct colander_slice key,
+                 struct colander_slice value, struct colander_error *err);
 
 /* Sends a record with the header `op` and no key to each partition. */
 COLANDER_CHECKED enum colander_code

@@ -430,19 +430,8 @@ send_record(struct topic_writer *writer, const struct outgoing *record,
 
 enum colander_code
 topic_writer_put(struct topic_writer *writer, uint64_t number,
-                 struct colander_slice key, struct colander_slice value,
-                 struct colander_error *err)
-{
-    const struct outgoing record = {partition_of(writer, number, key), number,
-                                    NULL, key, value};
-
-    return send_record(writer, &record, err);
-}
-
-enum colander_code
-topic_writer_tell(struct topic_writer *writer, uint64_t number,
-                  const char *operation, struct colander_slice key,
-                  struct colander_slice value, struct colander_error *err)
+                 const char *operation, struct colander_slice key,
+                 struct colander_slice value, struct colander_error *err)
 {
     const struct outgoing record = {partition_of(writer, number, key), number,
                                     operation, key, value};

@@ -333,9 +333,9 @@ send_row(struct repartition *job, struct topic_writer *writer,
     if (code == COLANDER_OK && parts > 0)
         code = colander_load_partition_key(row->key, parts, key, err);
     if (code == COLANDER_OK)
-        code = topic_writer_tell(writer, job->row_count, "row",
-                                 colander_buffer_slice(key),
-                                 colander_buffer_slice(record), err);
+        code = topic_writer_put(writer, job->row_count, "row",
+                                colander_buffer_slice(key),
+                                colander_buffer_slice(record), err);
     job->row_count += code == COLANDER_OK;
     return code;
 }

@@ -31,6 +31,7 @@ struct send_command {
     struct colander_family *places;
     struct colander_load *load;
     struct progress progress;
+    const char *operation;      /* of all records; NULL: put */
     uint64_t partition_by;      /* parts of the key of a row */
     struct colander_buffer key; /* of a record: their text */
 };
@@ -58,8 +59,13 @@ put(void *context, uint64_t at, struct colander_slice key,
     if (key.size > 0)
         code = colander_load_partition_key(key, (size_t)command->partition_by,
                                            &command->key, err);
+    else if (command->operation != NULL)
+        code = COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--op %s needs the key of a row: say with --key "
+                             "which columns it is, or give records a _key",
+                             command->operation);
     return code == COLANDER_OK
-               ? topic_writer_put(command->writer, at,
+               ? topic_writer_put(command->writer, at, command->operation,
                                   colander_buffer_slice(&command->key), record,
                                   err)
                : code;
@@ -201,7 +207,7 @@ set_spread(struct send_command *command, const struct arguments *arguments,
            struct colander_error *err)
 {
     static const char *const names[] = {"format", "key", "schema",
-                                        "partition-by"};
+                                        "partition-by", "op"};
     const char **texts = calloc(arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;
 
@@ -277,9 +283,16 @@ static enum colander_code
 read_options(struct send_command *command, const struct arguments *arguments,
              bool is_cluster, struct colander_error *err)
 {
+    const char *operation = arguments_value(arguments, "op");
     enum colander_code code =
         load_request_read(&command->asked, command->session, arguments, err);
 
+    if (code == COLANDER_OK && operation != NULL &&
+        strcmp(operation, "patch") != 0 && strcmp(operation, "delete") != 0)
+        code =
+            COLANDER_FAIL(err, COLANDER_INVALID,
+                          "--op must be patch or delete, not '%s'", operation);
+    command->operation = operation;
     if (code == COLANDER_OK)
         code = broker_options_read(&command->brokers, arguments,
                                    arguments->words[0], err);
@@ -351,6 +364,10 @@ static const struct argument_option options[] = {
     OPTION("partition-by", "K",
            "put records with the same first K columns of the key\n"
            "into one partition (default: 1)"),
+    OPTION("op", "patch|delete",
+           "what a record does: its columns are merged into the row\n"
+           "of its key, or that row is deleted (default: it is the\n"
+           "row)"),
     OPTION("schema", "NAME|FILE",
            "how to read the records: tweet, sensor, air-quality\n"
            "or a file"),
@@ -392,7 +409,9 @@ const struct command command_send = {
         "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id\n"
         "  colander load kafka://b1:9092/tweets tweets.jsonl.gz --key id "
         "--resume\n"
-        "  colander load s3://bucket/prod tweets tweets.jsonl.gz --resume\n",
+        "  colander load s3://bucket/prod tweets tweets.jsonl.gz --resume\n"
+        "  echo '{\"id\":7}' | colander load s3://bucket/prod tweets --op "
+        "delete\n",
     .options = options,
     .store = COMMAND_OPENS,
     .word_count_min = 1,

@@ -111,7 +111,7 @@ TEST(the_ends_are_those_of_what_was_sent)
     options = options_of(&it);
     OK(topic_writer_open(&options, &writer, why()));
     for (uint64_t i = 1; i <= 7; i++)
-        OK(topic_writer_put(writer, i, colander_slice_text("k"),
+        OK(topic_writer_put(writer, i, NULL, colander_slice_text("k"),
                             colander_slice_text("v"), why()));
     OK(topic_writer_flush(writer, why()));
     topic_writer_close(writer);

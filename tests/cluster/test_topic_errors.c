@@ -40,7 +40,8 @@ send_some(const struct mock_brokers *it, int from, int until,
         char text[20];
         const int size = snprintf(text, sizeof(text), "%d", i);
 
-        code = topic_writer_put(writer, (uint64_t)i, colander_slice_of("k", 1),
+        code = topic_writer_put(writer, (uint64_t)i, NULL,
+                                colander_slice_of("k", 1),
                                 colander_slice_of(text, (size_t)size), err);
     }
     if (code == COLANDER_OK)
@@ -197,7 +198,7 @@ FIXTURE_TEST(a_writer_gives_up_if_nothing_is_acknowledged)
     OK(topic_writer_open(&options, &writer, why()));
     topic_writer_begin(writer, 7);
     rd_kafka_mock_broker_set_down(it.mock, 1);
-    OK(topic_writer_put(writer, 0, colander_slice_of("", 0),
+    OK(topic_writer_put(writer, 0, NULL, colander_slice_of("", 0),
                         colander_slice_of("0", 1), why()));
     FAILS(topic_writer_flush(writer, why()), COLANDER_IO);
     assert_non_null(strstr(error_text(), "no record was acknowledged for 1 "));

@@ -64,6 +64,20 @@ says_some '^3 rows loaded; '
 printf '{"id":%d,"at":"2026-11-0%dT00:00:00Z"}\n' 1 1 2 2 3 3 >"$work/timed"
 send 0 timed "$work/timed"
 
+# --- records that change and delete rows
+send 2 rows "$work/rows" --op replace
+says_some "^colander: load: --op must be patch or delete, not 'replace'$"
+send 2 free "$work/packed.jsonl" --op delete
+says_some '--op delete needs the key of a row'
+send 0 timed "$work/timed" # once more
+printf '%s\n' '{"id":9,"at":"2026-11-09T00:00:00Z"}' '{"id":1,"at":0}' \
+    >"$work/mistakes"
+send 0 timed "$work/mistakes"
+echo '{"id":9}' >"$work/change"
+send 0 timed "$work/change" --op delete
+echo '{"id":1,"at":"2026-11-01T00:00:00Z"}' >"$work/change"
+send 0 timed "$work/change" --op patch
+
 # --- no node: there are no checkpoints either, which is said
 run 1 find "$cluster" rows
 says_some "^colander: find: no node runs: rows are those of the checkpoints of cluster \
