@@ -571,7 +571,10 @@ kafka_find_offsets(const struct topic_broker_options *options,
                    rd_kafka_t *client, bool waits,
                    rd_kafka_topic_partition_list_t *list, int64_t time)
 {
-    struct offset_request request = {client, list, time, KAFKA_ASK_MS};
+    const uint64_t wait_ms = kafka_wait_ms(options);
+    struct offset_request request = {client, list, time,
+                                     wait_ms < KAFKA_ASK_MS ? (int)wait_ms
+                                                            : KAFKA_ASK_MS};
 
     return kafka_try(options, client, waits, ask_offsets, &request);
 }

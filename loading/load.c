@@ -529,14 +529,15 @@ set_filters(const struct colander_load *load, struct colander_error *err)
 
 /* Gives the family the time column of the schema, unless it has one. */
 static enum colander_code
-set_time_column(const struct colander_load *load, struct colander_error *err)
+set_time_column(const struct colander_load *load, bool makes_family,
+                struct colander_error *err)
 {
     struct colander_buffer path = COLANDER_BUFFER_EMPTY;
     enum colander_code code = COLANDER_OK;
     bool found = true;
 
     if (load->schema.time != NULL && load->options.partition == NULL &&
-        colander_family_exists(load->family))
+        (makes_family || colander_family_exists(load->family)))
         code = colander_family_time_column(load->family, &path, &found, err);
     if (code == COLANDER_OK && !found)
         code = colander_family_set_time_column(load->store, load->family,
@@ -666,7 +667,7 @@ colander_load_run(struct colander_load *load, const char *const *files,
         return COLANDER_FAIL(err, COLANDER_INVALID, "a stream has one name");
     code = begin(load, files, is_stream ? 0 : file_count, err);
     if (code == COLANDER_OK && (is_stream || follows)) /* it may never end */
-        code = set_time_column(load, err);
+        code = set_time_column(load, true, err);
     for (size_t i = 0; i < file_count && code == COLANDER_OK; i++)
         code = is_stream ? load_stream(load, files[i], err)
                : follows ? follow_file(load, files[i], err)
@@ -674,9 +675,9 @@ colander_load_run(struct colander_load *load, const char *const *files,
     if (load->writer != NULL)
         code = finish(load, code, err);
     if (code == COLANDER_OK)
-        code = set_time_column(load, err);
+        code = set_time_column(load, false, err);
     else /* what was written stays; `err` is set */
-        (void)set_time_column(load, NULL);
+        (void)set_time_column(load, false, NULL);
     return code;
 }
 

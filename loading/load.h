@@ -285,6 +285,10 @@ struct colander_load_sink {
     /* What decides, beside the file, which records it has and where they go. */
     uint64_t spread;
 
+    /* What records are sent for: PUT, PATCH or DELETE. Of the last two, those
+     * without a key are rejected. */
+    enum colander_load_operation operation;
+
     /* Begins a file, or continues it: with the same id, if neither `spread` nor
      * the file has changed, so that what is put again is what it was. (Or less,
      * if the options have a smaller record_size now.) */

@@ -149,12 +149,12 @@ check_partition_key(struct rows *rows, const struct parser *parser,
                : fail_elsewhere(rows, stream->partition_by, err);
 }
 
-/* Sets what a patch or delete of a stream does: it needs a key. */
+/* Sets what a patch or delete does: it needs a key. */
 static enum colander_code
-set_operation(const struct piece *piece, struct parsed_row *parsed,
+set_operation(enum colander_load_operation operation, struct parsed_row *parsed,
               struct colander_error *err)
 {
-    const bool deletes = piece->operation == COLANDER_LOAD_OPERATION_DELETE;
+    const bool deletes = operation == COLANDER_LOAD_OPERATION_DELETE;
 
     parsed->action = deletes ? ITEM_DELETE : ITEM_UPDATE;
     return parsed->has_key
@@ -263,7 +263,9 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
           size_t piece, size_t index, struct colander_error *err)
 {
     const char *partition = parser->options->partition;
-    const uint8_t operation = chunk->pieces[piece].operation;
+    const struct colander_load_sink *sink = parser->options->sink;
+    const enum colander_load_operation operation =
+        sink != NULL ? sink->operation : chunk->pieces[piece].operation;
     const struct colander_slice record =
         chunk_piece(chunk, &chunk->pieces[piece]);
     struct parsed_row parsed;
@@ -280,7 +282,7 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
         misfits_set_line(&rows->misfits, line_of(chunk, piece));
     if (code == COLANDER_OK && (operation == COLANDER_LOAD_OPERATION_PATCH ||
                                 operation == COLANDER_LOAD_OPERATION_DELETE))
-        code = set_operation(&chunk->pieces[piece], &parsed, err);
+        code = set_operation(operation, &parsed, err);
     if (code == COLANDER_OK && parsed.has_key)
         code = check_partition_key(rows, parser, chunk, piece, parsed.key, err);
     if (code == COLANDER_OK && !parsed.has_key)
@@ -295,7 +297,7 @@ parse_one(struct rows *rows, const struct parser *parser, struct chunk *chunk,
         if (code == COLANDER_OK)
             chunk->waiting[chunk->waiting_count - 1].second = second;
     }
-    if (code == COLANDER_OK && parsed.action != ITEM_NONE)
+    if (code == COLANDER_OK && parsed.action != ITEM_NONE && sink == NULL)
         code = chunk_note_item(chunk, (uint8_t)parsed.action, parsed.is_upsert,
                                parsed.family, err);
     return is_of_record(code) ? reject(chunk, piece, &parsed, lacks_time, err)

@@ -516,8 +516,10 @@ node_leave(struct node *node)
     const uint64_t given = node->options.say_ms;
     const uint64_t wait_ms = (given > 0 ? given : SAY_MS) * LEAVE_SAYS;
 
-    if (!atomic_load(&node->has_joined) || node->members == NULL)
+    if (!atomic_load(&node->has_joined) || node->members == NULL) {
+        atomic_store(&node->has_left, true);
         return;
+    }
     atomic_store(&node->is_ending, true); /* the saver ends its round */
     pthread_mutex_lock(&node->saving);
     atomic_store(&node->is_ending, false);

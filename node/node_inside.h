@@ -49,8 +49,8 @@ struct node {
     bool has_keeper;
     pthread_t saver; /* makes checkpoints */
     bool has_saver;
-    atomic_bool is_ending; /* these two wait for nothing, */
-    atomic_bool has_left;  /* nor do finds for brokers */
+    atomic_bool is_ending; /* these two wait for nothing */
+    atomic_bool has_left;  /* finds wait for brokers no longer */
     pthread_t looker;      /* looks for families */
     bool has_looker;
     _Atomic uint64_t looked_us; /* when it last began to, and then knew all */

@@ -17,9 +17,7 @@
 
 #define KEPT_MAX ((size_t)64 << 10) /* bytes of an error, or of a last frame */
 #define CONNECT_SECONDS 10
-#define SILENT_SECONDS                                                         \
-    15 /* after which the server is asked for a sign of life,
-                           * for CONNECT_SECONDS */
+#define SILENT_SECONDS 15 /* after them a sign of life is asked for */
 #define ASK_MAX (ASK_BYTES_MAX + (16 << 10)) /* bytes of an ask */
 
 /* A command that runs elsewhere, and the frames of its answer. */
@@ -32,7 +30,8 @@ struct call {
     int directory_fd;           /* of the store; -1: it has an address */
     char run[ASK_RUN_SIZE + 1]; /* that asked last; "": none */
     uint64_t heard_us;          /* when the server last gave a sign of life */
-    bool is_dead;               /* it gives none */
+    bool is_mute;               /* it gave none when it was asked for one */
+    bool is_dead;               /* nor has more of its answer come since */
     struct colander_buffer form;
     struct colander_buffer kept; /* the head of a frame, a last one, an error */
     uint8_t kind;                /* of the frame */
@@ -163,24 +162,54 @@ look_only_for_cancel(void *context, curl_off_t download, curl_off_t down,
     return call->command->is_cancelled(call->command->context);
 }
 
+/* Whether no packet reaches the machine. One that refuses a connection may be
+ * about to end, and still finish its answers. */
+static bool
+is_unreachable(CURL *curl)
+{
+    long error = 0;
+
+    (void)curl_easy_getinfo(curl, CURLINFO_OS_ERRNO, &error);
+    return error == EHOSTUNREACH || error == EHOSTDOWN ||
+           error == ENETUNREACH || error == ETIMEDOUT;
+}
+
 /* Whether the server answers at all, whatever it says. A command can be silent
  * for minutes, and so is a server that was stopped. */
 static bool
 is_alive(struct call *call)
 {
     CURL *curl = curl_easy_init();
-    CURLcode result = CURLE_OK;
+    bool is_alive = true;
 
-    if (curl != NULL && set_target(call, curl, "/")) {
+    if (curl != NULL && set_target(call, curl, "/health")) {
+        CURLcode result;
+
         set_common(call, curl);
         set(curl, CURLOPT_TIMEOUT, CONNECT_SECONDS);
         set(curl, CURLOPT_NOBODY, 1);
         (void)curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION,
                                look_only_for_cancel);
         result = curl_easy_perform(curl);
+        is_alive = result != CURLE_OPERATION_TIMEDOUT &&
+                   (result != CURLE_COULDNT_CONNECT || !is_unreachable(curl));
     }
     curl_easy_cleanup(curl);
-    return result != CURLE_OPERATION_TIMEDOUT;
+    return is_alive;
+}
+
+/* Notes whether a server that is silent is dead. After it was asked, curl looks
+ * once more whether more of the answer has come. */
+static void
+look_for_life(struct call *call)
+{
+    if (call->is_mute) {
+        call->is_dead = true;
+    } else if (clock_us() - call->heard_us >
+               SILENT_SECONDS * UINT64_C(1000000)) {
+        call->is_mute = !is_alive(call);
+        call->heard_us = clock_us();
+    }
 }
 
 static int
@@ -194,14 +223,11 @@ look_for_cancel(void *context, curl_off_t download, curl_off_t down,
     (void)down;
     (void)upload;
     (void)up;
+    look_for_life(call);
     if (command->interrupts != NULL && command->interrupts(command->context)) {
         if (call->run[0] == '\0')
             return 1;
         send_interrupt(call);
-    }
-    if (clock_us() - call->heard_us > SILENT_SECONDS * UINT64_C(1000000)) {
-        call->is_dead = !is_alive(call);
-        call->heard_us = clock_us();
     }
     return call->is_dead || command->is_cancelled(command->context);
 }
@@ -427,12 +453,13 @@ take(char *data, size_t size, size_t count, void *context)
     struct call *call = context;
     const struct colander_slice bytes = colander_slice_of(data, size * count);
 
-    call->heard_us = clock_us();
+    call->is_mute = false;
     if (http_status(call) == 200)
         call->code = take_frames(call, bytes);
     else if (call->kept.size + bytes.size <= KEPT_MAX)
         call->code = colander_buffer_append(&call->kept, bytes.data, bytes.size,
                                             &call->err);
+    call->heard_us = clock_us(); /* printing it can take long */
     return call->code == COLANDER_OK ? bytes.size : 0;
 }
 

@@ -71,7 +71,8 @@ bool remote_is_address(const char *store);
  * Runs the command, and sets *status to its exit status. Fails with NOT_FOUND
  * if no process serves the directory; with CANCELLED if `is_cancelled` returns
  * true; with INVALID if the server refuses the command; and with BUSY if it
- * cannot be reached, or ends before the answer is whole.
+ * cannot be reached, ends before the answer is whole, or says nothing for 15
+ * seconds and does not answer GET /health within 10 more.
  */
 COLANDER_CHECKED enum colander_code
 remote_run(const struct remote_command *command, int *status,

@@ -31,7 +31,7 @@ struct send_command {
     struct colander_family *places;
     struct colander_load *load;
     struct progress progress;
-    const char *operation;      /* of all records; NULL: put */
+    const char *operation;      /* --op; NULL: put */
     uint64_t partition_by;      /* parts of the key of a row */
     struct colander_buffer key; /* of a record: their text */
 };
@@ -59,11 +59,6 @@ put(void *context, uint64_t at, struct colander_slice key,
     if (key.size > 0)
         code = colander_load_partition_key(key, (size_t)command->partition_by,
                                            &command->key, err);
-    else if (command->operation != NULL)
-        code = COLANDER_FAIL(err, COLANDER_INVALID,
-                             "--op %s needs the key of a row: say with --key "
-                             "which columns it is, or give records a _key",
-                             command->operation);
     return code == COLANDER_OK
                ? topic_writer_put(command->writer, at, command->operation,
                                   colander_buffer_slice(&command->key), record,
@@ -170,7 +165,7 @@ open_places(struct send_command *command, const struct arguments *arguments,
 }
 
 /* Opens the family of places: TOPIC@CLUSTER, or without an id of the cluster,
- * TOPIC@BROKERS. */
+ * TOPIC@BROKERS; with --op the topic has a colon and that after it. */
 static enum colander_code
 open_family(struct send_command *command, const char *address,
             struct colander_error *err)
@@ -178,10 +173,15 @@ open_family(struct send_command *command, const char *address,
     const char *topic = strrchr(address, '/') + 1;
     const char *brokers = strstr(address, "//") + 2;
     const char *cluster = topic_writer_cluster(command->writer);
+    const char *operation = command->operation;
     struct colander_buffer name = COLANDER_BUFFER_EMPTY;
     enum colander_code code =
         colander_buffer_append(&name, topic, strlen(topic), err);
 
+    if (code == COLANDER_OK && operation != NULL)
+        code = colander_buffer_append(&name, ":", 1, err);
+    if (code == COLANDER_OK && operation != NULL)
+        code = colander_buffer_append(&name, operation, strlen(operation), err);
     if (code == COLANDER_OK)
         code = colander_buffer_append(&name, "@", 1, err);
     if (code == COLANDER_OK)
@@ -207,7 +207,7 @@ set_spread(struct send_command *command, const struct arguments *arguments,
            struct colander_error *err)
 {
     static const char *const names[] = {"format", "key", "schema",
-                                        "partition-by", "op"};
+                                        "partition-by"};
     const char **texts = calloc(arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;
 
@@ -278,21 +278,49 @@ conclude(struct send_command *command, enum colander_code code,
     return status;
 }
 
+/* Reads --op. Requires that all else was read. */
+static enum colander_code
+read_operation(struct send_command *command, const struct arguments *arguments,
+               struct colander_error *err)
+{
+    const struct colander_load_options *options = &command->asked.options;
+    const struct cluster_family *family = &command->cluster.family;
+    const char *operation = arguments_value(arguments, "op");
+
+    command->operation = operation;
+    if (operation == NULL)
+        return COLANDER_OK;
+    if (strcmp(operation, "patch") == 0)
+        command->sink.operation = COLANDER_LOAD_OPERATION_PATCH;
+    else if (strcmp(operation, "delete") == 0)
+        command->sink.operation = COLANDER_LOAD_OPERATION_DELETE;
+    else
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--op must be patch or delete, not '%s'",
+                             operation);
+    if (family->name != NULL && family->key.count == 0)
+        return COLANDER_FAIL(
+            err, COLANDER_INVALID,
+            "--op: family '%s' has no key columns, so its rows "
+            "stay as they are",
+            family->name);
+    if (command->sink.operation == COLANDER_LOAD_OPERATION_PATCH &&
+        options->key_count > 0 &&
+        strcmp(options->key[0], COLANDER_LOAD_HASH) == 0)
+        return COLANDER_FAIL(err, COLANDER_INVALID,
+                             "--op patch: the key is a hash of the record, and "
+                             "a patch has another one than its row");
+    return COLANDER_OK;
+}
+
 /* Reads the options, and what the definition of a family says. */
 static enum colander_code
 read_options(struct send_command *command, const struct arguments *arguments,
              bool is_cluster, struct colander_error *err)
 {
-    const char *operation = arguments_value(arguments, "op");
     enum colander_code code =
         load_request_read(&command->asked, command->session, arguments, err);
 
-    if (code == COLANDER_OK && operation != NULL &&
-        strcmp(operation, "patch") != 0 && strcmp(operation, "delete") != 0)
-        code =
-            COLANDER_FAIL(err, COLANDER_INVALID,
-                          "--op must be patch or delete, not '%s'", operation);
-    command->operation = operation;
     if (code == COLANDER_OK)
         code = broker_options_read(&command->brokers, arguments,
                                    arguments->words[0], err);
@@ -302,14 +330,13 @@ read_options(struct send_command *command, const struct arguments *arguments,
     if (code == COLANDER_OK && command->partition_by == 0)
         code = COLANDER_FAIL(err, COLANDER_INVALID,
                              "--partition-by must be 1 or more");
-    if (code != COLANDER_OK || !is_cluster)
-        return code;
-    code = cluster_load_open(&command->cluster, arguments, &command->asked,
-                             &command->brokers, err);
+    if (code == COLANDER_OK && is_cluster)
+        code = cluster_load_open(&command->cluster, arguments, &command->asked,
+                                 &command->brokers, err);
     if (command->cluster.family.partition_by > 0)
         command->partition_by = command->cluster.family.partition_by;
     command->sink.format = command->cluster.family.format;
-    return code;
+    return code == COLANDER_OK ? read_operation(command, arguments, err) : code;
 }
 
 static enum session_exit
@@ -329,8 +356,10 @@ run_send(struct session *session, const struct arguments *arguments)
                                 "FAMILY is missing: records of the cluster at "
                                 "'%s' are of one",
                                 arguments->words[0]);
-    command.sink = (struct colander_load_sink){&command,     0,   begin, put,
-                                               acknowledged, NULL};
+    command.sink = (struct colander_load_sink){.context = &command,
+                                               .begin = begin,
+                                               .put = put,
+                                               .acknowledged = acknowledged};
     code = read_options(&command, arguments, is_cluster, &err);
     command.brokers.options.is_stopped = stop_begin(true);
     progress_begin(&command.progress, session);

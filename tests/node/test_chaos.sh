@@ -546,5 +546,8 @@ for what in "${!counts[@]}"; do echo -n "${counts[$what]} $what, "; done
 echo "seed $seed, $seconds s"
 sed -E 's/[0-9]+/N/g' "$work"/reasons* 2>/dev/null | sort | uniq -c | sort -rn |
     head -n 20
-[ "$failures" = 0 ] || echo "COLANDER_SEED=$seed" >&2
+[ "$failures" = 0 ] || {
+    echo "COLANDER_SEED=$seed; the last of what was done:"
+    tail -n 30 "$work/strikes"
+} >&2
 finish

@@ -15,7 +15,10 @@ mkdir still
 still=$!
 trap 'kill -9 "$still" 2>/dev/null; kill -9 $server 2>/dev/null; rm -rf "$work"
       [ "$failures" = 0 ] || exit 1' EXIT
-until [ -s still/out ]; do sleep 0.02; done
+until [ -s still/out ]; do
+    kill -0 "$still" || complain "no server: $(cat still/out)"
+    sleep 0.02
+done
 kill -STOP "$still"
 "$COLANDER" find still/store tweets user=Smith >still/out 2>still/err &
 waits=$!

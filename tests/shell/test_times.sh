@@ -137,6 +137,18 @@ run 0 families s visits --time n
 run 0 load s visits visits.jsonl --schema ./visits.lua
 run 0 families s visits
 prints_some '"time_column":"n"\}$' # the user's stays
+# That of a file that is followed is there at once.
+head -n 1 visits.jsonl >grows.jsonl
+"$COLANDER" load s grows grows.jsonl --follow --schema ./visits.lua >out 2>err &
+follower=$!
+until [ "$("$COLANDER" find s grows --count 2>/dev/null)" = 1 ]; do
+    kill -0 "$follower" || complain "load --follow ends: $(cat err)"
+    sleep 0.1
+done
+kill -9 "$follower"
+wait "$follower" 2>/dev/null
+run 0 families s grows
+prints_some '"time_column":"at"'
 run 0 families s visits --time ''
 run 0 families s visits
 [[ $(cat out) != *time_column* ]] || complain 'the time column is still there'
