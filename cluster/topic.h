@@ -184,11 +184,11 @@ void topic_writer_begin(struct topic_writer *writer, uint64_t id);
 /* NULL is allowed. What was not acknowledged may be sent or not. */
 void topic_writer_close(struct topic_writer *writer);
 
-/* Sends a record, copied, with the header `op` unless `operation` is NULL; waits
- * while too many are not acknowledged. `number` grows from record to record.
- * Records with the same key (empty: none) are in
- * one partition. Fails if this or an earlier record could not be sent, or none
- * is acknowledged for five times as long as brokers are waited for. */
+/* Sends a record, copied, with the header `op` unless `operation` is NULL;
+ * waits while too many are not acknowledged. `number` grows from record to
+ * record. Records with the same key (empty: none) are in one partition. Fails
+ * if this or an earlier record could not be sent, or none is acknowledged for
+ * five times as long as brokers are waited for. */
 COLANDER_CHECKED enum colander_code
 topic_writer_put(struct topic_writer *writer, uint64_t number,
                  const char *operation, struct colander_slice key,
