@@ -350,10 +350,11 @@ run_serve(struct session *session, const struct arguments *arguments)
         status = session_misused(session, &err);
     }
     if (status == SESSION_FINE && !arguments_has(arguments, "dir") &&
-        session_is_address(arguments->words[0])) {
+        session_is_address(arguments->words[0]) && !options.is_read_only) {
         (void)COLANDER_FAIL(&err, COLANDER_INVALID,
                             "'%s' is an address: a node of a cluster needs "
-                            "--dir, where it keeps its stores",
+                            "--dir, where it keeps its stores, and a backup is "
+                            "served --read-only",
                             arguments->words[0]);
         status = session_misused(session, &err);
     }
