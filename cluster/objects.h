@@ -32,7 +32,8 @@ COLANDER_CHECKED enum colander_code objects_open(const char *address,
  * CANCELLED within some seconds. NULL: never. */
 void objects_stop_by(struct objects *objects, const atomic_bool *is_stopped);
 
-/* Sends each request once from now on, whatever the settings say. */
+/* Sends each request once from now on, whatever the settings say, and waits for
+ * a server that is silent for ten seconds only. */
 void objects_try_once(struct objects *objects);
 
 /* NULL is allowed. */

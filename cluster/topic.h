@@ -250,8 +250,8 @@ struct topic_ends {
 
 /* Asks for the ends of all partitions of the one topic of the address, and how
  * long brokers keep its records at least; negative: that is unknown, or without
- * end. The caller frees *ends. Fails as topic_create does. What
- * brokers do not answer is asked again, for wait_ms of the options in total. */
+ * end. The caller frees *ends. Fails as topic_create does. What brokers do not
+ * answer is asked again, for wait_ms of the options in total. */
 COLANDER_CHECKED enum colander_code
 topic_ends(const struct topic_broker_options *options, struct topic_ends **ends,
            size_t *count, int64_t *retention_ms, struct colander_error *err);

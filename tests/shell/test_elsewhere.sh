@@ -16,7 +16,10 @@ still=$!
 trap 'kill -9 "$still" 2>/dev/null; kill -9 $server 2>/dev/null; rm -rf "$work"
       [ "$failures" = 0 ] || exit 1' EXIT
 until [ -s still/out ]; do
-    kill -0 "$still" || complain "no server: $(cat still/out)"
+    kill -0 "$still" || {
+        complain "no server: $(cat still/out)"
+        finish
+    }
     sleep 0.02
 done
 kill -STOP "$still"
