@@ -8,6 +8,7 @@
 #include "filters/filters.h"
 #include "support/cases.h"
 #include "support/compared_finds.h"
+#include "support/filter_files.h"
 #include "support/random.h"
 #include "support/scoped.h"
 #include "support/store_fixture.h"
@@ -242,6 +243,31 @@ follows(struct colander_family *family, bool is_ordered)
            stats.no_budget_count == !is_ordered && stats.unknown_count == 0;
 }
 
+static void
+list_ssts(const struct store_fixture *fixture, struct file_numbers *ssts)
+{
+    char path[TEMPORARY_SIZE + 16];
+
+    (void)snprintf(path, sizeof(path), "%s/rocksdb", fixture->directory);
+    list_numbers(path, ".sst", ssts);
+}
+
+/* Waits until a compaction has replaced SST `number`. */
+static void
+await_compaction(const struct store_fixture *fixture, uint64_t number)
+{
+    struct file_numbers ssts;
+
+    for (unsigned tries = 0; tries < 3000; tries++) {
+        list_ssts(fixture, &ssts);
+        if (bsearch(&number, ssts.numbers, ssts.count, sizeof(number),
+                    compare_numbers) == NULL)
+            return;
+        usleep(10000);
+    }
+    fail_msg("SST %llu stays", (unsigned long long)number);
+}
+
 FIXTURE_TEST(files_of_a_compaction_that_has_begun_before_get_the_new_options)
 {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f"};
@@ -251,18 +277,21 @@ FIXTURE_TEST(files_of_a_compaction_that_has_begun_before_get_the_new_options)
         const bool is_ordered = i % 2 == 1;
         struct colander_filter_options options;
         struct colander_snapshot *snapshot;
+        struct file_numbers ssts;
 
         colander_filter_options_init(&options);
         options.order_budget = is_ordered ? 0 : 1;
         OK(colander_family_set_filters(family, &options, NULL));
         put_rows(fixture, family);
         OK(colander_family_set_filters(family, &options, NULL));
+        list_ssts(fixture, &ssts); /* the last is that of these rows */
         OK(colander_store_snapshot(fixture->store, &snapshot, NULL));
         colander_snapshot_release(snapshot); /* begins a compaction */
         usleep((useconds_t)i * 1000);
         options.order_budget = is_ordered ? 1 : 0;
         OK(colander_family_set_filters(family, &options, NULL));
         OK(colander_family_refilter(family, NULL, NULL));
+        await_compaction(fixture, ssts.numbers[ssts.count - 1]);
         for (unsigned tries = 0; tries < 1000 && !follows(family, is_ordered);
              tries++)
             usleep(10000);

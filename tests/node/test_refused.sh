@@ -9,7 +9,7 @@ source "$COLANDER_SOURCE/tests/node/nodes_lib"
 unset KAFKA_JARS
 
 definitions() { # FAMILY
-    find "$work/objects/families" -name "$1-*" | wc -l
+    find "$work/objects/families" -name "$1-*.json" | wc -l
 }
 
 create_cluster

@@ -36,7 +36,7 @@ repartition() { # STATUS PARTITIONS TOPIC [OPTION...]
 }
 
 definitions() {
-    find "$work/objects/families" -name 'rows-*' | wc -l
+    find "$work/objects/families" -name 'rows-*.json' | wc -l
 }
 
 # follow_all: what one store with the same records has.
