@@ -51,7 +51,7 @@ while IFS= read -r line <&3; do
     script/cluster-demo) continue ;;
     script/*) line=$COLANDER_SOURCE/$line ;;
     esac
-    eval "$line" >out 2>err </dev/null || complain "'$line' fails: $(cat err)"
+    eval "$line" >out 2>err </dev/null || complain "'$line' fails: $(cat err out)"
     count=$((count + 1))
     case $line in
     *status*) wanted='^family +tweets: ' ;;
