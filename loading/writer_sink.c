@@ -134,13 +134,16 @@ make_record(struct writer *writer, struct colander_slice key,
             struct colander_slice row, struct colander_error *err)
 {
     const char *format = writer->options->sink->format;
+    const bool is_json = format == NULL || strcmp(format, "msgpack") != 0;
+    const struct colander_value map = {.type = COLANDER_MAP, .bytes = row};
     struct colander_buffer *made = &writer->sink->made;
 
     colander_buffer_clear(made);
-    if (format == NULL || strcmp(format, "msgpack") != 0)
-        return colander_json_append_row(made, key, row, err);
-    return key.size > 0 ? colander_row_append_keyed(made, key, row, err)
-                        : colander_buffer_append(made, row.data, row.size, err);
+    if (key.size == 0)
+        return is_json ? colander_json_append_value(made, &map, err)
+                       : colander_buffer_append(made, row.data, row.size, err);
+    return is_json ? colander_json_append_row(made, key, row, err)
+                   : colander_row_append_keyed(made, key, row, err);
 }
 
 /* Passes on a record: as it is in the file, or in the format of the sink. */

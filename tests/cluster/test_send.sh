@@ -27,6 +27,15 @@ run 0 get "$store" rows 3001
 prints '{"_key":3001,"id":3001,"b":1.5}'
 send 0 t "$work/a.jsonl" "$work/b.csv" --key id --resume
 says_some '^0 records sent; 2 files sent before$'
+brokers topic keyless 1
+send 0 keyless "$work/b.csv"
+store=$work/keyless
+follow 0 keyless
+run 0 find "$store" rows --select id,b
+sed -Ei 's/"_key":\[[^]]*\],//' "$work/out"
+prints '{"id":3001,"b":1.5}
+{"id":3002,"b":2}'
+store=$work/store
 run 2 load "kafka://$brokers/t,u" "$work/a.jsonl" --place "$work/places"
 says_some 'records are sent to one topic, not to 2'
 run 0 load "kafka://$brokers/v" - --place "$work/places" # without a record
