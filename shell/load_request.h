@@ -13,6 +13,21 @@
 #include "shell/arguments.h"
 #include "shell/session.h"
 
+/* How the text of a file is read. */
+#define OPTIONS_OF_TEXTS                                                       \
+    OPTION_LIST("null", "TEXT",                                                \
+                "store fields of CSV that are TEXT as null, such as\n"         \
+                "NA; may be repeated"),                                        \
+        OPTION("precision", "UNIT",                                            \
+               "of times in line protocol: ns, us, ms, s, m or h\n"            \
+               "(default: ns)"),                                               \
+        OPTION("delimiter", "CHARACTER",                                       \
+               "between fields of CSV (default: comma, tab or\n"               \
+               "semicolon, the most frequent in the header)"),                 \
+        OPTION_FLAG("no-guess",                                                \
+                    "store fields of CSV as texts, unless they have a\n"       \
+                    "type")
+
 struct load_request {
     struct colander_load_options options; /* borrows from what is below */
     struct colander_schema *schema;

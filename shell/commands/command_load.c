@@ -461,17 +461,7 @@ static const struct argument_option options[] = {
     OPTION_LIST("type", "COL=TYPE",
                 "string, integer, number, boolean, time or time:FORMAT,\n"
                 "such as at=time:%d.%m.%Y; may be repeated"),
-    OPTION_LIST("null", "TEXT",
-                "store fields of CSV that are TEXT as null, such as\n"
-                "NA; may be repeated"),
-    OPTION("precision", "UNIT",
-           "of times in line protocol: ns, us, ms, s, m or h\n"
-           "(default: ns)"),
-    OPTION("delimiter", "CHARACTER",
-           "between fields of CSV (default: comma, tab or\n"
-           "semicolon, the most frequent in the header)"),
-    OPTION_FLAG("no-guess", "store fields of CSV as texts, unless they have a\n"
-                            "type"),
+    OPTIONS_OF_TEXTS,
     OPTIONS_FILTERED,
     OPTION_FLAG("no-words", "the same as --words off"),
     OPTION_LIST("add", "COL=VALUE",

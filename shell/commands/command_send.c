@@ -206,8 +206,9 @@ static enum colander_code
 set_spread(struct send_command *command, const struct arguments *arguments,
            struct colander_error *err)
 {
-    static const char *const names[] = {"format", "key", "schema",
-                                        "partition-by"};
+    static const char *const names[] = {"format",       "key",     "schema",
+                                        "partition-by", "null",    "precision",
+                                        "delimiter",    "no-guess"};
     const char **texts = calloc(arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;
 
@@ -217,8 +218,11 @@ set_spread(struct send_command *command, const struct arguments *arguments,
         texts[count++] = (const char *)command->cluster.text.data;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (size_t j = 0; j < arguments->choice_count; j++) {
-            if (strcmp(arguments->choices[j].option->name, names[i]) == 0)
-                texts[count++] = arguments->choices[j].value;
+            const struct argument_choice *choice = &arguments->choices[j];
+
+            if (strcmp(choice->option->name, names[i]) == 0)
+                texts[count++] =
+                    choice->value != NULL ? choice->value : names[i];
         }
     }
     command->sink.spread = topic_writer_spread(command->writer, texts, count);
@@ -400,6 +404,7 @@ static const struct argument_option options[] = {
     OPTION("schema", "NAME|FILE",
            "how to read the records: tweet, sensor, air-quality\n"
            "or a file"),
+    OPTIONS_OF_TEXTS,
     OPTION("rejects", "FILE", "write rejected records to FILE, unchanged"),
     OPTION("max-errors", "N",
            "stop after more than N rejected records (default:\n"

@@ -35,6 +35,18 @@ run 0 find "$store" rows --select id,b
 sed -Ei 's/"_key":\[[^]]*\],//' "$work/out"
 prints '{"id":3001,"b":1.5}
 {"id":3002,"b":2}'
+brokers topic read 1
+printf 'id;b\n007;NA\n8;none\n' >"$work/texts.csv"
+send 0 read "$work/texts.csv" --delimiter ';' --no-guess --null NA --null none
+printf 'cpu v=1 1700000000\n' >"$work/points"
+send 0 read "$work/points" --format influx --precision s
+store=$work/read
+follow 0 read
+run 0 find "$store" rows
+sed -Ei 's/"_key":\[[^]]*\],//' "$work/out"
+prints '{"_measurement":"cpu","v":1.0,"time":"2023-11-14T22:13:20Z"}
+{"id":"007","b":null}
+{"id":"8","b":null}'
 store=$work/store
 run 2 load "kafka://$brokers/t,u" "$work/a.jsonl" --place "$work/places"
 says_some 'records are sent to one topic, not to 2'
