@@ -206,10 +206,8 @@ is_assignment(struct colander_slice text)
     return text.size > 0 && (*text.data == '[' || *text.data == '{');
 }
 
-/* Whether the text is a msgpack map whose first key is a string; not UTF-8, nor
- * the beginning of an image. */
-static bool
-is_map(struct colander_slice text)
+bool
+guess_is_msgpack(struct colander_slice text)
 {
     uint8_t first = text.size > 0 ? *text.data : 0;
     size_t head = first == 0xde ? 3 : first == 0xdf ? 5 : 1;
@@ -275,8 +273,8 @@ guess_by_text(struct colander_slice text, bool is_json,
     }
     if (is_json || *begin.data == '[' || is_assignment(begin))
         return true;
-    *format = is_map(text) ? RECORDS_MSGPACK : RECORDS_CSV;
-    return is_map(text) || is_header(first_line(begin));
+    *format = guess_is_msgpack(text) ? RECORDS_MSGPACK : RECORDS_CSV;
+    return guess_is_msgpack(text) || is_header(first_line(begin));
 }
 
 enum colander_code

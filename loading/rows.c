@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include "loading/rows.h"
+#include "loading/guess.h"
 #include "loading/nearest.h"
 
 #include <assert.h>
@@ -71,6 +72,9 @@ make_json(struct rows *rows, struct colander_slice record,
     if (code != COLANDER_OK &&
         colander_json_reader_fault(rows->json, &parsed->fault))
         reason_drop(err, "byte %zu: ", parsed->fault); /* reported apart */
+    if (code == COLANDER_INVALID && guess_is_msgpack(record))
+        return COLANDER_FAIL(err, code,
+                             "the format is json, and this is msgpack");
     return code;
 }
 

@@ -47,6 +47,14 @@ sed -Ei 's/"_key":\[[^]]*\],//' "$work/out"
 prints '{"_measurement":"cpu","v":1.0,"time":"2023-11-14T22:13:20Z"}
 {"id":"007","b":null}
 {"id":"8","b":null}'
+brokers topic packed 1
+"$COLANDER" export "$store" rows --format msgpack >"$work/rows.msgpack"
+send 0 packed "$work/rows.msgpack"
+store=$work/packed
+follow 3 packed
+says_some ': packed/0 offset 0, byte 1: the format is json, and this is msgpack$'
+follow 0 packed --format msgpack --restart
+says_some '^3 rows loaded; '
 store=$work/store
 run 2 load "kafka://$brokers/t,u" "$work/a.jsonl" --place "$work/places"
 says_some 'records are sent to one topic, not to 2'
