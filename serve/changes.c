@@ -516,9 +516,10 @@ change_make(const struct change *change, struct server *server,
     enum colander_code code;
 
     *offset = 0;
-    if (server->options.is_read_only && !change->reads && !change->is_backup)
-        return COLANDER_FAIL(err, COLANDER_READ_ONLY,
-                             "the server has opened the store to read");
+    if (server->options.read_only != NULL && !change->reads &&
+        !change->is_backup)
+        return COLANDER_FAIL(err, COLANDER_READ_ONLY, "%s",
+                             server->options.read_only);
     code = split_words(change, parameters, &words, parameter, offset, err);
     if (code == COLANDER_OK)
         *parameter = NULL;

@@ -328,8 +328,9 @@ append_stats(const struct facts *facts, struct colander_buffer *bytes,
         request_count += atomic_load(&server->statuses[i]);
     colander_row_builder_add(builder, "version",
                              colander_text(colander_version()));
-    colander_row_builder_add(builder, "read_only",
-                             colander_boolean(server->options.is_read_only));
+    colander_row_builder_add(
+        builder, "read_only",
+        colander_boolean(server->options.read_only != NULL));
     colander_row_builder_add(builder, "uptime_seconds",
                              colander_integer(time(NULL) - server->start));
     colander_row_builder_add(

@@ -145,7 +145,9 @@ struct server_options {
     const char *certificate; /* for TLS at the address: a certificate and those
                               * that sign it, in PEM; NULL: none */
     const char *key;         /* of the certificate, in PEM */
-    bool is_read_only;       /* the store is; reported to clients */
+    const char *read_only;   /* why the store cannot be changed, for those that
+                              * try; NULL: it can; borrowed until server_stop
+                              * returns */
     server_run *run;         /* NULL: no commands */
     void *run_context;       /* borrowed until server_stop returns */
 

@@ -407,8 +407,8 @@ run_on_store(struct session *session, const struct command *command,
 
     if (session->client != NULL && session->is_read_only &&
         mode_of(command, arguments) != COLANDER_OPEN_READ_ONLY)
-        return session_complain(session, SESSION_FAILED,
-                                "the server has opened the store to read");
+        return session_complain(session, SESSION_FAILED, "%s",
+                                session_read_only(session));
     if (session->client != NULL) {
         arguments_shift(arguments);
         return run_on_open(session, command, arguments);

@@ -47,7 +47,8 @@ prepare_backup(struct session *session, const char *address,
                              "'%s' is an address of backups or of a cluster, "
                              "which this cannot change: 'colander restore' "
                              "makes a store of a backup, and 'colander load' "
-                             "sends rows to a cluster",
+                             "sends rows, or with --op changes of them, to a "
+                             "cluster",
                              address);
 #ifdef COLANDER_CLUSTER
     interrupt_takes_ends(); /* the reader has a directory to remove */
@@ -276,6 +277,15 @@ session_format(const struct session *session, const char *name,
     options->format =
         session->is_demo || options->is_terminal ? terminal : OUTPUT_JSONL;
     return COLANDER_OK;
+}
+
+const char *
+session_read_only(const struct session *session)
+{
+    return session->cluster != NULL
+               ? "nodes only read: 'colander load CLUSTER FAMILY' sends rows "
+                 "of a cluster, or with --op changes of them"
+               : "the server has opened the store to read";
 }
 
 bool

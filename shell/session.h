@@ -183,6 +183,9 @@ bool session_shows_notes(const struct session *session);
 /* Whether finds also report what they read. At the prompt only with .timer. */
 bool session_shows_costs(const struct session *session);
 
+/* Why a store that is opened to read cannot be changed. */
+const char *session_read_only(const struct session *session);
+
 /* Prints a message on standard error, after the command, file and line that it
  * is about. Returns `status`, so that giving up is one statement. */
 enum session_exit session_complain(const struct session *session,

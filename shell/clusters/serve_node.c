@@ -99,7 +99,7 @@ serve_node_open(struct serve_node *serving, struct session *session,
     session->is_read_only = true;
     session->cluster = address;
     session->cluster_brokers = &serving->brokers.options;
-    server->is_read_only = true;
+    server->read_only = session_read_only(session);
     server->open_parts = node_open_parts;
     server->open_fresh = node_open_fresh;
     server->describe_cluster = node_describe;

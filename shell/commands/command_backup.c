@@ -209,6 +209,11 @@ run_backup(struct session *session, const struct arguments *arguments)
     char *to = NULL;
     enum colander_code code;
 
+    if (session->cluster != NULL)
+        return session_complain(session, SESSION_FAILED,
+                                "nodes make the backups of a cluster, its "
+                                "checkpoints, by themselves: 'colander cluster "
+                                "status' shows them");
     if (read_positive(arguments, "keep", ", the new backup", &keep_count,
                       &err) != COLANDER_OK)
         return session_misused(session, &err);

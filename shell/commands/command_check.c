@@ -120,8 +120,8 @@ check_for_client(struct session *session, bool repairs)
     struct colander_check check = {.is_cancelled = is_cancelled};
 
     if (repairs && session->is_read_only)
-        return session_complain(session, SESSION_FAILED,
-                                "the server has opened the store to read");
+        return session_complain(session, SESSION_FAILED, "%s",
+                                session_read_only(session));
     return check_open(session, repairs, &check);
 }
 

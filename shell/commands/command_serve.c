@@ -190,7 +190,7 @@ serve(const struct session *session, const struct server_options *options,
     if (code == COLANDER_OK && begin != NULL)
         code = begin(context, service_address(service),
                      options->certificate != NULL, err);
-    if (code == COLANDER_OK && !options->is_read_only)
+    if (code == COLANDER_OK && options->read_only == NULL)
         code = keeper_start(session, &keeper, err);
     if (code == COLANDER_OK) {
         announce(session, service_address(service),
@@ -254,8 +254,8 @@ serve_store(struct session *session, const struct arguments *arguments,
     struct colander_error err;
 
     if (session_open(session, arguments->words[0],
-                     options->is_read_only ? COLANDER_OPEN_READ_ONLY
-                                           : COLANDER_OPEN_EXISTING,
+                     options->read_only != NULL ? COLANDER_OPEN_READ_ONLY
+                                                : COLANDER_OPEN_EXISTING,
                      &err) != COLANDER_OK)
         return session_fail(session, &err);
     if (serve(session, options, NULL, NULL, NULL, &err) != COLANDER_OK)
@@ -326,7 +326,8 @@ run_serve(struct session *session, const struct arguments *arguments)
     options.runs_lua = arguments_has(arguments, "lua");
     options.runs_shells = arguments_has(arguments, "shell");
     options.backup_to = arguments_value(arguments, "backup-to");
-    options.is_read_only = arguments_has(arguments, "read-only");
+    if (arguments_has(arguments, "read-only"))
+        options.read_only = session_read_only(session);
     options.log = arguments_value(arguments, "log");
     options.logs_values = arguments_has(arguments, "log-values");
     if (arguments_number(arguments, "backup-max", &options.backup_max, &err) !=
@@ -350,7 +351,7 @@ run_serve(struct session *session, const struct arguments *arguments)
         status = session_misused(session, &err);
     }
     if (status == SESSION_FINE && !arguments_has(arguments, "dir") &&
-        session_is_address(arguments->words[0]) && !options.is_read_only) {
+        session_is_address(arguments->words[0]) && options.read_only == NULL) {
         (void)COLANDER_FAIL(&err, COLANDER_INVALID,
                             "'%s' is an address: a node of a cluster needs "
                             "--dir, where it keeps its stores, and a backup is "

@@ -55,7 +55,13 @@ ask 1 stats --json
 prints_some '"_key":"rows"'
 run 2 serve "$store" --name n1
 says_some 'they need --dir$'
-run 1 put "$(node 1)" rows '{"_key":1}'
+for place in "$(node 1)" "$work/node1"; do
+    run 1 put "$place" rows '{"_key":1}'
+    says "colander: put: nodes only read: 'colander load CLUSTER FAMILY' sends \
+rows of a cluster, or with --op changes of them"
+    run 1 backup "$place" "$work/copy"
+    says_some "^colander: backup: nodes make the backups of a cluster, "
+done
 
 # --- a node is killed: the others still have all, and more comes
 # those that it was asked for first are read where else they are, at once

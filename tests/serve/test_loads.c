@@ -209,7 +209,7 @@ SERVED_TEST(mistakes_in_a_request_that_writes_are_named)
 
 SERVED_TEST(a_server_that_only_reads_takes_no_records)
 {
-    served->options.is_read_only = true;
+    served->options.read_only = "it is";
     start(served);
     assert_posts(served, "/load/new", "{\"a\":1}\n", 403, "\"read-only\"");
     assert_posts(served, "/delete/rows?all=1", "", 403, "\"read-only\"");

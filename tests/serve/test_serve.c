@@ -110,7 +110,7 @@ SERVED_TEST(a_store_has_one_server)
 {
     struct served other = {.options = served->options};
 
-    served->options.is_read_only = other.options.is_read_only = true;
+    served->options.read_only = other.options.read_only = "it is";
     served_start(served);
     other.store = served->store;
     FAILS(server_start(other.store, &other.options, &other.server, why()),
