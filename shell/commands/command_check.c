@@ -5,12 +5,15 @@
  */
 #ifdef COLANDER_CLUSTER
 #include "cluster/cluster.h"
+#include "cluster/definition.h"
 #endif
 #include "shell/command.h"
 #include "shell/interrupt.h"
 #include "shell/report.h"
 
+#include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 static enum colander_code
 check_store(struct session *session, bool repairs, struct colander_check *check,
@@ -57,37 +60,136 @@ print_summary(const struct session *session, const struct colander_check *check,
 }
 
 #ifdef COLANDER_CLUSTER
+/* Backups at an address: those of a store, or of the partitions of a cluster. */
+struct object_check {
+    struct session *session;
+    struct cluster_check sum;
+    size_t family_count; /* of a cluster */
+    uint32_t partition_count;
+    uint32_t empty_count;             /* of them without a checkpoint */
+    char folder[CLUSTER_FOLDER_SIZE]; /* of the partition that is checked */
+    uint32_t partition;
+};
+
 static enum colander_code
-print_objects(const struct cluster_check *check, struct colander_error *err)
+print_objects(const struct object_check *check, bool is_cluster,
+              struct colander_error *err)
 {
+    const struct cluster_check *sum = &check->sum;
     struct report report = REPORT_EMPTY;
 
-    report_line(&report, "checked", "%s: %s of %s",
-                NUMBER_OF(check->backup_count, "backup"),
-                NUMBER_OF(check->object_count, "object"), SIZE_OF(check->size));
+    if (is_cluster)
+        report_line(&report, "checked", "%zu %s with %s", check->family_count,
+                    check->family_count == 1 ? "family" : "families",
+                    NUMBER_OF(check->partition_count, "partition"));
+    if (check->empty_count > 0)
+        report_add(&report, ", %s of them without a checkpoint",
+                   THOUSANDS(check->empty_count));
+    report_line(
+        &report, is_cluster ? "read" : "checked", "%s: %s of %s",
+        NUMBER_OF(sum->backup_count, is_cluster ? "checkpoint" : "backup"),
+        NUMBER_OF(sum->object_count, "object"), SIZE_OF(sum->size));
     report_line(&report, "found", "%s",
-                check->finding_count == 0
+                sum->finding_count == 0
                     ? "nothing wrong"
-                    : NUMBER_OF(check->finding_count, "damaged object"));
+                    : NUMBER_OF(sum->finding_count, "damaged object"));
     return report_print(&report, stdout, err);
 }
 
-static enum session_exit
-check_backups(struct session *session, const char *address, bool repairs)
+static void
+report_of_partition(void *context, const char *object, const char *what)
 {
-    struct cluster_check check;
+    const struct object_check *check = context;
+    char *name;
+
+    if (asprintf(&name, "partitions/%s/%04" PRIu32 "/%s", check->folder,
+                 check->partition, object) < 0)
+        name = NULL;
+    report_finding(check->session, name != NULL ? name : object, what);
+    free(name);
+}
+
+/* Checks the checkpoints of a partition, which may have none yet. */
+static enum colander_code
+check_partition(struct object_check *check, const struct cluster *cluster,
+                struct colander_error *err)
+{
+    struct cluster_check found = {.finding_count = 0};
+    char *address;
+    enum colander_code code = cluster_partition_address(
+        cluster, check->folder, check->partition, &address, err);
+
+    if (code == COLANDER_OK)
+        code = cluster_check(address, &found, report_of_partition, check, err);
+    free(address);
+    check->partition_count++;
+    check->empty_count += code == COLANDER_NOT_FOUND;
+    check->sum.backup_count += found.backup_count;
+    check->sum.object_count += found.object_count;
+    check->sum.size += found.size;
+    check->sum.finding_count += found.finding_count;
+    return code == COLANDER_NOT_FOUND ? COLANDER_OK : code;
+}
+
+static enum colander_code
+check_family(struct object_check *check, struct cluster *cluster,
+             const char *name, struct colander_error *err)
+{
+    struct cluster_family family = {.name = NULL};
+    enum colander_code code = cluster_family(cluster, name, &family, err);
+
+    check->family_count++;
+    if (code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW) {
+        report_finding(check->session, name, err->message);
+        check->sum.finding_count++;
+        return COLANDER_OK;
+    }
+    if (code == COLANDER_OK)
+        (void)cluster_family_folder(&family, check->folder);
+    for (check->partition = 0;
+         check->partition < family.partition_count && code == COLANDER_OK;
+         check->partition++)
+        code = check_partition(check, cluster, err);
+    cluster_family_release(&family);
+    return code;
+}
+
+static enum colander_code
+check_cluster(struct object_check *check, struct cluster *cluster,
+              struct colander_error *err)
+{
+    struct cluster_texts names = {.items = NULL};
+    enum colander_code code = cluster_family_names(cluster, &names, NULL, err);
+
+    for (size_t i = 0; i < names.count && code == COLANDER_OK; i++)
+        code = check_family(check, cluster, names.items[i], err);
+    cluster_texts_release(&names);
+    return code;
+}
+
+static enum session_exit
+check_address(struct session *session, const char *address, bool repairs)
+{
+    struct object_check check = {.session = session};
+    struct cluster *cluster = NULL;
     struct colander_error err;
     enum colander_code code;
 
     if (repairs)
         return session_complain(session, SESSION_USAGE,
                                 "backups at an address cannot be repaired");
-    code = cluster_check(address, &check, report_finding, session, &err);
+    code = cluster_open(address, &cluster, &err);
     if (code == COLANDER_OK)
-        code = print_objects(&check, &err);
+        code = check_cluster(&check, cluster, &err);
+    else if (code == COLANDER_NOT_FOUND)
+        code =
+            cluster_check(address, &check.sum, report_finding, session, &err);
+    if (code == COLANDER_OK)
+        code = print_objects(&check, cluster != NULL, &err);
+    cluster_close(cluster);
     if (code != COLANDER_OK)
         return session_fail(session, &err);
-    return check.finding_count > 0 ? SESSION_DAMAGED : SESSION_FINE;
+    return check.sum.finding_count > 0 ? SESSION_DAMAGED : SESSION_FINE;
 }
 #endif
 
@@ -160,7 +262,7 @@ run_check(struct session *session, const struct arguments *arguments)
     }
 #ifdef COLANDER_CLUSTER
     if (cluster_is_address(store))
-        return check_backups(session, store, repairs);
+        return check_address(session, store, repairs);
 #endif
     code = open_store(session, store, repairs, &check, &err);
     if (code == COLANDER_BUSY &&
@@ -190,7 +292,8 @@ const struct command command_check = {
         "never a row: for damaged SST files see colander salvage --help.\n"
         "\n"
         "At an ADDRESS (colander backup --help) reads every object of all\n"
-        "backups, and prints a line for each that is damaged or missing.\n",
+        "backups, or of all checkpoints of a cluster, and prints a line for\n"
+        "each that is damaged or missing.\n",
     .examples = "  colander check data\n"
                 "  colander check s3://backups/data\n"
                 "  colander check data --repair\n",

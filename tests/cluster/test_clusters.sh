@@ -191,6 +191,14 @@ says_some '--wait must be a time such as 10s, at most ten minutes'
 run 2 cluster status "$address" --wait 11m
 says_some '--wait must be a time such as 10s, at most ten minutes'
 
+# --- check
+run 0 check "$address"
+sed -Ei 's/[0-9]+ objects of [0-9.]+ .*/OBJECTS/' "$work/out"
+prints 'checked  2 families with 5 partitions, 4 of them without a checkpoint
+read     2 checkpoints: OBJECTS
+found    nothing wrong'
+run 2 check "$address" --repair
+
 # --- damage
 list=$(ls "$place"/partitions/tweets/0001/backups/*2-*)
 printf x | dd of="$list" bs=1 seek=20 conv=notrunc 2>"$work/hello"
@@ -199,6 +207,10 @@ run 4 cluster status "$address"
 prints_some "^family +empty: 'families/empty-.*.json' is damaged: it has other"
 prints_some "^  0001 +checkpoint at 1 of .*, 'backups/.*' is damaged: .*; the log"
 says 'colander: cluster: something could not be read'
+run 4 check "$address"
+prints_some "^partitions/tweets/0001/backups/[^:]*: .*damaged"
+prints_some "^empty: 'families/empty-.*.json' is damaged: "
+prints_some '^found +2 damaged objects$'
 run 4 cluster status "$address" --json
 grep -q '^{"family":"empty","problem":".*damaged' "$work/out" ||
     complain "$(cat "$work/out")"
@@ -217,6 +229,8 @@ prints_some '^  0002 +no checkpoint$'
 
 # --- a cluster of a newer version
 sed -i 's/"version":1/"version":2/' "$place/cluster.json"
+run 1 check "$address"
+says_some "'cluster.json': it is of version 2, and this program knows version 1"
 run 1 cluster status "$address"
 says_some "'cluster.json': it is of version 2, and this program knows version 1"
 sed -i 's/"version":2/"version":1,"extra":0/' "$place/cluster.json"
