@@ -60,7 +60,7 @@ print_summary(const struct session *session, const struct colander_check *check,
 }
 
 #ifdef COLANDER_CLUSTER
-/* Backups at an address: those of a store, or of the partitions of a cluster. */
+/* Backups at an address: of a store, or of the partitions of a cluster. */
 struct object_check {
     struct session *session;
     struct cluster_check sum;
