@@ -47,7 +47,7 @@ prepare_backup(struct session *session, const char *address,
                              "'%s' is an address of backups or of a cluster, "
                              "which this cannot change: 'colander restore' "
                              "makes a store of a backup, and 'colander load' "
-                             "sends rows, or with --op changes of them, to a "
+                             "sends rows, or with --op changes to them, to a "
                              "cluster",
                              address);
 #ifdef COLANDER_CLUSTER
@@ -284,7 +284,7 @@ session_read_only(const struct session *session)
 {
     return session->cluster != NULL
                ? "nodes only read: 'colander load CLUSTER FAMILY' sends rows "
-                 "of a cluster, or with --op changes of them"
+                 "to a cluster, or with --op changes to them"
                : "the server has opened the store to read";
 }
 

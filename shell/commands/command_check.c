@@ -79,7 +79,8 @@ print_objects(const struct object_check *check, bool is_cluster,
     struct report report = REPORT_EMPTY;
 
     if (is_cluster)
-        report_line(&report, "checked", "%zu %s with %s", check->family_count,
+        report_line(&report, "checked", "%s %s with %s",
+                    THOUSANDS(check->family_count),
                     check->family_count == 1 ? "family" : "families",
                     NUMBER_OF(check->partition_count, "partition"));
     if (check->empty_count > 0)
@@ -138,8 +139,11 @@ check_family(struct object_check *check, struct cluster *cluster,
     struct cluster_family family = {.name = NULL};
     enum colander_code code = cluster_family(cluster, name, &family, err);
 
+    if (code == COLANDER_NOT_FOUND)
+        return COLANDER_OK; /* it was removed meanwhile */
     check->family_count++;
     if (code == COLANDER_CORRUPT || code == COLANDER_TOO_NEW) {
+        colander_error_context(err, "its checkpoints are not read");
         report_finding(check->session, name, err->message);
         check->sum.finding_count++;
         return COLANDER_OK;
@@ -292,8 +296,9 @@ const struct command command_check = {
         "never a row: for damaged SST files see colander salvage --help.\n"
         "\n"
         "At an ADDRESS (colander backup --help) reads every object of all\n"
-        "backups, or of all checkpoints of a cluster, and prints a line for\n"
-        "each that is damaged or missing.\n",
+        "backups, or of the checkpoints of a cluster, and prints a line for\n"
+        "each that is damaged or missing. Those of before a repartition are\n"
+        "not read.\n",
     .examples = "  colander check data\n"
                 "  colander check s3://backups/data\n"
                 "  colander check data --repair\n",

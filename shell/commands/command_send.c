@@ -209,7 +209,9 @@ set_spread(struct send_command *command, const struct arguments *arguments,
     static const char *const names[] = {"format",       "key",     "schema",
                                         "partition-by", "null",    "precision",
                                         "delimiter",    "no-guess"};
-    const char **texts = calloc(arguments->choice_count + 2, sizeof(*texts));
+    const size_t named = 4; /* from here on names tell values apart */
+    const char **texts =
+        calloc(2 * arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;
 
     if (texts == NULL)
@@ -220,9 +222,12 @@ set_spread(struct send_command *command, const struct arguments *arguments,
         for (size_t j = 0; j < arguments->choice_count; j++) {
             const struct argument_choice *choice = &arguments->choices[j];
 
-            if (strcmp(choice->option->name, names[i]) == 0)
-                texts[count++] =
-                    choice->value != NULL ? choice->value : names[i];
+            if (strcmp(choice->option->name, names[i]) != 0)
+                continue;
+            if (i >= named)
+                texts[count++] = names[i];
+            if (choice->value != NULL)
+                texts[count++] = choice->value;
         }
     }
     command->sink.spread = topic_writer_spread(command->writer, texts, count);

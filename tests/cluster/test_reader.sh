@@ -102,7 +102,7 @@ prints 3000
 run 1 put "$address" rows '{"_key":1}'
 says "colander: put: '$address' is an address of backups or of a cluster, \
 which this cannot change: 'colander restore' makes a store of a backup, and \
-'colander load' sends rows, or with --op changes of them, to a cluster"
+'colander load' sends rows, or with --op changes to them, to a cluster"
 run 1 shell "$address" -e 'db.rows:put(1, {n = 1})'
 
 # The backup of a number; what came later is only in the newest one.

@@ -58,7 +58,7 @@ says_some 'they need --dir$'
 for place in "$(node 1)" "$work/node1"; do
     run 1 put "$place" rows '{"_key":1}'
     says "colander: put: nodes only read: 'colander load CLUSTER FAMILY' sends \
-rows of a cluster, or with --op changes of them"
+rows to a cluster, or with --op changes to them"
     run 1 backup "$place" "$work/copy"
     says_some "^colander: backup: nodes make the backups of a cluster, "
 done
