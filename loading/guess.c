@@ -211,9 +211,10 @@ guess_is_msgpack(struct colander_slice text)
 {
     uint8_t first = text.size > 0 ? *text.data : 0;
     size_t head = first == 0xde ? 3 : first == 0xdf ? 5 : 1;
+    bool may_be_utf8 = head > 1 && text.size > 1 && text.data[1] >> 6 == 2;
     uint8_t key = text.size > head ? text.data[head] : 0xa0;
 
-    return (first >> 4 == 8 || head > 1) &&
+    return (first >> 4 == 8 || head > 1) && !may_be_utf8 &&
            (first == 0x80 || key >> 5 == 5 || (key >= 0xd9 && key <= 0xdb));
 }
 

@@ -59,8 +59,8 @@ COLANDER_CHECKED enum colander_code format_given(enum record_format format,
                                                  struct format_guess *guess,
                                                  struct colander_error *err);
 
-/* Whether the text is a msgpack map whose first key is a string; not UTF-8, nor
- * the beginning of an image. */
+/* Whether the text is a msgpack map that is empty or whose first key is a
+ * string; not UTF-8, nor the beginning of an image. */
 bool guess_is_msgpack(struct colander_slice text);
 
 #endif

@@ -209,7 +209,8 @@ set_spread(struct send_command *command, const struct arguments *arguments,
     static const char *const names[] = {"format",       "key",     "schema",
                                         "partition-by", "null",    "precision",
                                         "delimiter",    "no-guess"};
-    const size_t named = 4; /* from here on names tell values apart */
+    const size_t named = 4; /* options whose names count, too: not those of
+                             * before, whose loads go on after an upgrade */
     const char **texts =
         calloc(2 * arguments->choice_count + 2, sizeof(*texts));
     size_t count = 0;

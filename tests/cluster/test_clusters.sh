@@ -201,6 +201,16 @@ run 2 check "$address" --repair
 says_some "cannot be repaired$"
 
 # --- damage
+object=$(find "$place/partitions/tweets/0001" -type f -not -path '*/backups/*' -size +100c | head -n 1)
+cp "$object" "$work/object"
+printf x | dd of="$object" bs=1 seek=20 conv=notrunc 2>"$work/hello"
+run 4 check "$address"
+prints_some "^partitions/tweets/0001/${object#"$place"/partitions/tweets/0001/}: .*damaged"
+rm "$object"
+run 4 check "$address"
+prints_some "^partitions/tweets/0001/.*: it is missing$"
+prints_some '^found +1 damaged object$'
+cp "$work/object" "$object"
 list=$(ls "$place"/partitions/tweets/0001/backups/*2-*)
 printf x | dd of="$list" bs=1 seek=20 conv=notrunc 2>"$work/hello"
 printf ' ' >>"$(ls "$place"/families/empty-*)"

@@ -142,16 +142,20 @@ send 0 edited "$work/f.jsonl" --resume
 follow 0 edited --key id
 run 0 find "$store" rows --count
 prints 301
-for topic in same key; do
-    keys=()
+for topic in same key option; do
+    before=() keys=() wanted=other
     brokers topic "$topic" 1
     store=$work/$topic
-    send_refused 2 "$topic" "$work/f.jsonl" "${small[@]}"
-    [ "$topic" = same ] || keys=(--key id)
+    case $topic in
+    same) wanted=same ;;
+    key) keys=(--key id) ;;
+    option) before=(--null s) keys=(--precision s) ;; # of one value
+    esac
+    send_refused 2 "$topic" "$work/f.jsonl" "${small[@]}" "${before[@]}"
     send 0 "$topic" "$work/f.jsonl" --resume "${keys[@]}"
     follow 0 "$topic" --key id
-    grep -q 'sent twice were left out' "$work/err" && again=same || again=key
-    [ "$again" = "$topic" ] || complain "$topic: $(cat "$work/err")"
+    grep -q 'sent twice were left out' "$work/err" && again=same || again=other
+    [ "$again" = "$wanted" ] || complain "$topic: $(cat "$work/err")"
     run 0 find "$store" rows --count
     prints 301
 done

@@ -47,6 +47,7 @@ TEST(names_and_bytes_decide)
         {"x", TEXT("\xde\x00\x10\xa1"), "msgpack"},
         {"x", TEXT("\xdf\x00\x00\x00\x10"), "msgpack"},
         {"x", TEXT("\xde\x80,b\n"), "csv"},
+        {"x", TEXT("\xde\x80\xde\xa0,b\n"), "csv"},
         {"x", TEXT("a=b,c\n1,2\n"), "csv"},
         {"x", TEXT("a\tb\n"), "tsv"},
         {"x", TEXT("a;b;c,d\n"), "csv"},
